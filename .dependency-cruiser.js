@@ -55,7 +55,7 @@ export default {
         pathNot: [
           "^server/features/",
           "^server/(door/request-facts|provider/client)\\.ts$",
-          "^server/(config|rules|errors|visitor)\\.ts$",
+          "^server/(browsers|config|errors|oslo|rules|visitor)\\.ts$",
           "^server/settings/return-to\\.ts$",
           "^server/languages/",
         ],
@@ -98,6 +98,12 @@ export default {
         ],
         dependencyTypesNot: ["type-only"],
       },
+    },
+    {
+      name: "oslo-has-one-file",
+      severity: "error",
+      from: { pathNot: "^server/oslo\\.ts$" },
+      to: { path: "^(?:node_modules/)?oslo/" },
     },
     { name: "no-test-code", severity: "error", from: { path: "^(app|server)/" }, to: { path: "^(bench|demo|tests)/" } },
   ],

@@ -1,10 +1,10 @@
 import { isIP } from "node:net";
 import { brandColors, defaultColor } from "./brand-colors";
 import { StartError } from "./errors";
-import { providedValue } from "./process-value";
+import { requiredValue } from "./process-value";
+import { brokenRules } from "./settings/combinations";
 import { type Environment, readSettings } from "./settings/read-settings";
 import { allowedTarget, type ReturnOrigins } from "./settings/return-to";
-import { brokenRules } from "./settings/rules";
 import type { Values } from "./settings/settings";
 
 export type { Environment };
@@ -133,4 +133,4 @@ export function loadConfig(environment: Environment): Config {
   return configOf(values as Values, given(appUrl), production); // complete: a setting without a value has a problem
 }
 
-export const [provideConfig, config] = providedValue<Config>("config", "The configuration has not been loaded.");
+export const [setConfig, config] = requiredValue<Config>("config", "The configuration has not been loaded.");

@@ -1,7 +1,7 @@
 import { config } from "./config";
 import type { RequestFacts } from "./context";
-import type { Answer } from "./door/endpoints";
-import { authenticate, boundCookieAttributes, cookieOf, sessionCookieName } from "./door/request-facts";
+import type { Answer } from "./door/endpoint-answers";
+import { boundCookieAttributes, cookieOf, notSignedIn, sessionCookieName } from "./door/request-facts";
 import { refreshBinding, registerBinding } from "./features/owner/device-binding";
 import { boundCookieLifetime } from "./rules";
 import { siteOf } from "./settings/session-domain";
@@ -66,7 +66,7 @@ export async function refreshDevice(facts: RequestFacts): Promise<Answer> {
   const proof = textOf(facts, "secure-session-response");
   const sessionToken = cookieOf(facts.response.req.headers.cookie ?? "", sessionCookieName(isHttps(facts)));
   const refreshed = await refreshBinding({ id, proof, sessionToken });
-  if (!refreshed) return answer(401, authenticate);
+  if (!refreshed) return answer(401, notSignedIn);
   if (refreshed.cookie === undefined) return answer(403, challengeHeader(refreshed));
   const name = sessionCookieName(isHttps(facts), "bound");
   const attributes = `Max-Age=${boundCookieLifetime / 1000}; ${boundCookieAttributes(isHttps(facts))}`;

@@ -1,6 +1,6 @@
 import { config } from "./config";
 import { refreshDevice, refreshPath, registerDevice, registeringOrigins, registrationPath } from "./device-endpoints";
-import { type Answer, type Endpoint, type EndpointOf, plainText } from "./door/endpoints";
+import { type Answer, type Endpoint, type EndpointOf, plainText } from "./door/endpoint-answers";
 import { publicKeys } from "./features/application/signing-keys";
 import { isReady } from "./features/operator/health";
 import { findFile } from "./features/visitor/branding";

@@ -31,20 +31,20 @@ const recorded =
   };
 
 /** A job from an earlier version may have no language. */
-const languageOf = (job: { language?: Language }) => job.language ?? config().defaultLanguage;
+const jobLanguage = (job: { language?: Language }) => job.language ?? config().defaultLanguage;
 
 function mail(job: MailJob): Promise<MailCall> {
   switch (job.task) {
     case "mail_password_reset":
-      return mailPasswordReset(job.email, languageOf(job));
+      return mailPasswordReset(job.email, jobLanguage(job));
     case "mail_invitation":
-      return mailInvitation(job.email, languageOf(job));
+      return mailInvitation(job.email, jobLanguage(job));
     case "mail_registration":
-      return mailRegistration(job.email, languageOf(job), job.return_to);
+      return mailRegistration(job.email, jobLanguage(job), job.return_to);
     case "mail_email_change":
-      return mailEmailChange(job.email, languageOf(job), job);
+      return mailEmailChange(job.email, jobLanguage(job), job);
     default:
-      return mailNotice(job, languageOf(job));
+      return mailNotice(job, jobLanguage(job));
   }
 }
 

@@ -10,7 +10,7 @@ export function processValue<T>(name: string): { current: T | undefined } {
  * A function that sets such a value, and one that reads it. Until it is set, reading throws an Error with the text
  * `missing`.
  */
-export function providedValue<T>(name: string, missing: string) {
+export function requiredValue<T>(name: string, missing: string) {
   const provided = processValue<T>(name);
   const provide = (value: T): void => {
     provided.current = value;

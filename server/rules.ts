@@ -35,3 +35,6 @@ export const longestPassword = 256;
 
 /** How long a session counts after the last proof that it is on its device, in ms. */
 export const boundCookieLifetime = 600_000;
+
+/** Passkeys of a user. */
+export const mostPasskeys = 20;

@@ -1,7 +1,10 @@
-import { mostPasskeys, type passkeysOf, signalledAccount } from "#server/features/owner/passkeys";
-import { type activeSessions, browserName, type Owner } from "#server/features/owner/sessions";
+import { browserName } from "#server/browsers";
+import type { activeSessions } from "#server/features/owner/own-sessions";
+import { type passkeysOf, signalledAccount } from "#server/features/owner/passkeys";
+import type { Owner } from "#server/features/owner/signed-in";
 import type { Language } from "#server/languages/languages";
 import { momentIn, oncePerLanguage } from "#server/languages/translate";
+import { mostPasskeys } from "#server/rules";
 import { deviceCookie, lastWay, passkeyOfferedCookie } from "~/visitor/cookies";
 import { mustSignInAgain } from "~/visitor/session";
 

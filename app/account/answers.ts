@@ -1,6 +1,7 @@
 import { data, redirect } from "@remix-run/node";
 import * as z from "zod";
-import type { EndedOthers, Owner } from "#server/features/owner/sessions";
+import type { EndedOthers } from "#server/features/owner/own-sessions";
+import type { Owner } from "#server/features/owner/signed-in";
 import type { AnswerTexts } from "#server/languages/texts";
 import type { Translate } from "#server/languages/translate";
 import { tooManyRequests, unprocessable } from "~/answers/responses";

@@ -12,13 +12,13 @@ const largestForm = 16_384; // bytes
 const largestDiscarded = 8_388_608; // bytes; read to the end, because a browser shows no answer while it still sends
 const formTypes = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)(?:;|$)/i;
 
-const refuse = (status: 403 | 413 | 415, statusText: string) =>
+const formRefused = (status: 403 | 413 | 415, statusText: string) =>
   new Response(null, { status, statusText, headers: status === 413 ? { Connection: "close" } : {} });
 
 /** @throws Response: 413 for more than `largest` bytes */
 export async function readBody(request: Request, largest: number): Promise<Uint8Array<ArrayBuffer>> {
   const stated = Number(request.headers.get("Content-Length"));
-  if (stated > largestDiscarded) throw refuse(413, "Content Too Large");
+  if (stated > largestDiscarded) throw formRefused(413, "Content Too Large");
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = request.body?.getReader();
@@ -27,15 +27,15 @@ export async function readBody(request: Request, largest: number): Promise<Uint8
     if (size > largestDiscarded) break;
     if (size <= largest) chunks.push(part.value);
   }
-  if (Math.max(size, stated) > largest) throw refuse(413, "Content Too Large");
+  if (Math.max(size, stated) > largest) throw formRefused(413, "Content Too Large");
   return new Uint8Array(Buffer.concat(chunks));
 }
 
 async function readFormData(request: Request): Promise<FormData> {
   if (request.method !== "POST") throw methodNotAllowed("GET, HEAD, POST");
-  if (factsOf(request).crossSite) throw refuse(403, "Forbidden");
+  if (factsOf(request).crossSite) throw formRefused(403, "Forbidden");
   const type = request.headers.get("Content-Type") ?? "";
-  if (!formTypes.test(type)) throw refuse(415, "Unsupported Media Type");
+  if (!formTypes.test(type)) throw formRefused(415, "Unsupported Media Type");
   const body = await readBody(request, largestForm);
   try {
     return await new Response(body, { headers: { "Content-Type": type } }).formData();

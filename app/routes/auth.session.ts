@@ -1,5 +1,5 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
-import { authenticate, factsOf } from "#server/door/request-facts";
+import { factsOf, notSignedIn } from "#server/door/request-facts";
 import { selfReport } from "#server/features/operator/health";
 import { methodNotAllowed, respond } from "~/answers/responses";
 import { getUser } from "~/visitor/session";
@@ -14,9 +14,10 @@ export function loader({ request }: LoaderFunctionArgs) {
     if (new URL(request.url).searchParams.has("doctor")) return Response.json(selfReport(facts));
     if (facts.crossSite) return Response.json({ error: "cross_origin" }, { status: 403 });
     const signedIn = await getUser(request);
-    if (!signedIn) return Response.json({ error: "not_signed_in" }, { status: 401, headers: authenticate });
-    const { id, email, name, pictureUrl, groups } = signedIn.user;
-    return Response.json({ user: { id, email, name, pictureUrl, groups }, expiresAt: signedIn.expiresAt });
+    if (!signedIn) return Response.json({ error: "not_signed_in" }, { status: 401, headers: notSignedIn });
+    const { userId: id, user, expiresAt } = signedIn;
+    const { email, name, pictureUrl, groups } = user;
+    return Response.json({ user: { id, email, name, pictureUrl, groups }, expiresAt });
   });
 }
 

@@ -1,6 +1,6 @@
 import { type ActionFunctionArgs, redirect } from "@remix-run/node";
 import { config } from "#server/config";
-import { setNoticeLanguage } from "#server/features/owner/sessions";
+import { setNoticeLanguage } from "#server/features/owner/own-sessions";
 import { isLanguage } from "#server/features/visitor/language";
 import { ownPath } from "#server/settings/return-to";
 import { methodNotAllowed, respond } from "~/answers/responses";
@@ -20,7 +20,7 @@ export function action({ request }: ActionFunctionArgs) {
     const { fields } = await readFields(request, "language", "page");
     const { language, page } = fields;
     const signedIn = await getUser(request);
-    if (signedIn) await setNoticeLanguage(signedIn.user.id, language);
+    if (signedIn) await setNoticeLanguage(signedIn.userId, language);
     const headers = new Headers();
     if (isLanguage(language)) headers.set("Set-Cookie", languageCookie.write(request, language));
     return redirect(ownPath(page, config()) ?? "/", { headers });

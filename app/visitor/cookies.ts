@@ -1,7 +1,7 @@
-import { type CookieAttributes, serializeCookie } from "oslo/cookie";
 import { config } from "#server/config";
 import { boundCookieAttributes, cookieOf, cookieValues, originOf, sessionCookieName } from "#server/door/request-facts";
-import type { SessionToken } from "#server/features/owner/sessions";
+import type { SessionToken } from "#server/features/owner/own-sessions";
+import { type CookieAttributes, serializeCookie } from "#server/oslo";
 import { DEVICE_LIFETIME_MS, PASSKEY_CHALLENGE_TTL_MS, type SignInWay, signInWays } from "#server/rules";
 
 export const isHttps = (request: Request) => originOf(request).startsWith("https:");

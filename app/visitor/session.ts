@@ -2,13 +2,8 @@ import { redirect, redirectDocument } from "@remix-run/node";
 import { config } from "#server/config";
 import { factsOf, originOf } from "#server/door/request-facts";
 import { SessionNotRefreshed } from "#server/errors";
-import {
-  logOut,
-  type NewSession,
-  resumeSession,
-  type SessionToken,
-  type SignedIn,
-} from "#server/features/owner/sessions";
+import { logOut, type NewSession, type SessionToken } from "#server/features/owner/own-sessions";
+import { resumeSession, type SignedIn } from "#server/features/owner/signed-in";
 import { knownLogoutUrl, logoutUrl } from "#server/provider/client";
 import { isOlderThan, recentSignInMinutes, type SignInWay } from "#server/rules";
 import { allowedReturn, allowFormTarget, maxAgeOf, redirectTo, returnToOf } from "~/answers/responses";

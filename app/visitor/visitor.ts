@@ -1,7 +1,7 @@
 import Negotiator from "negotiator";
 import { config } from "#server/config";
 import { factsOf, goneOf } from "#server/door/request-facts";
-import type { Owner, SignedIn } from "#server/features/owner/sessions";
+import type { Owner, SignedIn } from "#server/features/owner/signed-in";
 import { answersIn } from "#server/features/visitor/language";
 import { isLanguage, type Language, languages } from "#server/languages/languages";
 import type { Visitor } from "#server/visitor";
@@ -40,5 +40,4 @@ export const visitorOf = (request: Request): Visitor => ({
 export const ownerOf = (request: Request, signedIn: SignedIn): Owner => ({
   ...visitorOf(request),
   ...signedIn,
-  userId: signedIn.user.id,
 });

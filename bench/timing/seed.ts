@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { sha256 } from "#server/accounts/links/tokens";
 import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { Device, Session, User } from "#server/database/entities";
 import { migrate } from "#server/database/migrate";
 import { type Database, openDatabase } from "#server/database/orm";
+import { sha256 } from "#server/tokens";
 import { unknownVisitor } from "../../tests/support/accounts";
 
 export const newAddresses = (count: number) =>

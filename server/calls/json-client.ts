@@ -5,7 +5,7 @@ import ky from "ky";
 import type * as z from "zod";
 import { ErrorWithReason } from "../errors";
 import type { CallFailureReason, SignInStep } from "../events";
-import { isLoopback } from "../settings/forms";
+import { isLoopback } from "../settings/formats";
 
 const longestCall = 5_000; // ms, from the start of the call to the end of the answer's body
 const largestAnswer = 1_048_576; // bytes, decoded

@@ -1,18 +1,18 @@
-import { loadConfig, provideConfig } from "../config";
+import { loadConfig, setConfig } from "../config";
 import { folderOf, hasNoDatabase } from "../database/embedded";
 import { type Database, openDatabase } from "../database/orm";
-import { provideOrm } from "../database/unit-of-work";
+import { setOrm } from "../database/unit-of-work";
 import { isPrepared } from "../features/operator/schema";
 import { commandEvents } from "../log";
 import { processValue } from "../process-value";
-import { JobQueue, provideQueue } from "../queue/job-queue";
+import { JobQueue, setQueue } from "../queue/job-queue";
 import { CommandError } from "./program";
 
 export const statementLimit = 60_000; // ms; nobody waits for a page
 
 function readDatabaseUrl(): string {
   const config = loadConfig(process.env);
-  provideConfig(config);
+  setConfig(config);
   return config.databaseDirectUrl ?? config.databaseUrl;
 }
 
@@ -55,8 +55,8 @@ export async function withDatabase<T>(work: (database: Database) => Promise<T>):
     if (!(await isPrepared(database, queue))) {
       throw new CommandError("The database is not up to date: `latchkey database migrate` runs the migrations.");
     }
-    provideOrm(database.orm);
-    provideQueue(queue);
+    setOrm(database.orm);
+    setQueue(queue);
     return work(database);
   });
 }

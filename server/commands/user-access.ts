@@ -5,7 +5,7 @@ import { isGroup, mostGroups } from "../accounts/users/groups";
 import { changeGroups } from "../features/operator/groups";
 import { restoreUser, suspendUser } from "../features/operator/suspension";
 import { clearLimits, type ListedUser, listUsers } from "../features/operator/user-administration";
-import { endEverySession } from "../features/owner/sessions";
+import { endEverySession } from "../features/owner/own-sessions";
 import { printable } from "../printable";
 import { withDatabase } from "./open-database";
 import { CommandError, counted, jsonOption, print, writeLine } from "./program";

@@ -10,8 +10,8 @@ import {
   findUser,
 } from "../features/operator/user-administration";
 import { deleteAccount } from "../features/owner/account-deletion";
+import { endOtherSessions } from "../features/owner/own-sessions";
 import { unlinkProvider } from "../features/owner/provider-link";
-import { endOtherSessions } from "../features/owner/sessions";
 import { linkLifetimeMinutes } from "../rules";
 import { withDatabase } from "./open-database";
 import { CommandError, counted, jsonOption, print } from "./program";

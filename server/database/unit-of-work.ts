@@ -1,9 +1,9 @@
 import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
-import { providedValue } from "../process-value";
+import { requiredValue } from "../process-value";
 import { runStatement } from "./run-statement";
 import { namingUnavailability } from "./unavailable";
 
-export const [provideOrm, orm] = providedValue<MikroORM>("orm", "The database has not been opened.");
+export const [setOrm, orm] = requiredValue<MikroORM>("orm", "The database has not been opened.");
 
 const whenCommitted = new WeakMap<EntityManager, (() => void)[]>();
 

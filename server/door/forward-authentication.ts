@@ -3,9 +3,9 @@ import { distance } from "fastest-levenshtein";
 import type { Config } from "../config";
 import { log } from "../log";
 import { isOlderThan, parseMaxAge } from "../rules";
-import { type Answer, failure } from "./endpoints";
+import { type Answer, failure } from "./endpoint-answers";
 import { connectionUrl, hopsOf, isEncrypted } from "./forwarded";
-import { authenticate, cookieOf, sessionCookieName } from "./request-facts";
+import { cookieOf, notSignedIn, sessionCookieName } from "./request-facts";
 import { parseTarget, type Target } from "./request-target";
 import { setSecurityHeaders } from "./response-headers";
 
@@ -104,7 +104,7 @@ async function verdictOf(
     return { status: 200, headers: userHeaders(user) };
   }
   const destination = hopsOf(request, config.trustedProxies) > 0 ? navigationUrl(request, target, config) : null;
-  if (destination === null) return user ? { status: 403 } : { status: 401, headers: authenticate };
+  if (destination === null) return user ? { status: 403 } : { status: 401, headers: notSignedIn };
   const query = new URLSearchParams({ return_to: destination });
   if (!user && maxAge !== null) query.set("max_age", String(maxAge));
   return { status: 302, headers: { Location: `${config.appUrl}${user ? "/no-access" : "/login"}?${query}` } };

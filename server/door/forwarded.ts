@@ -4,7 +4,7 @@ import type { TLSSocket } from "node:tls";
 import ipaddr from "ipaddr.js";
 import type { Config } from "../config";
 import type { RequestFacts } from "../context";
-import type { Network } from "../settings/forms";
+import type { Network } from "../settings/formats";
 
 /** Some proxies add the client's port: `203.0.113.5:5555`, `[2001:db8::1]:443`. */
 function withoutPort(address: string): string {

@@ -5,7 +5,7 @@ import { context, type RequestFacts } from "../context";
 import { measureDuration, type RouteOf } from "../metrics";
 import { loggedPath, replaceAccessLogTokens } from "./access-log";
 import { takeRequests } from "./connections";
-import { answerEndpoint, type EndpointOf } from "./endpoints";
+import { answerEndpoint, type EndpointOf } from "./endpoint-answers";
 import { answerVerification, type FindUser, verifyPath } from "./forward-authentication";
 import { clientOf, comesFromAnotherSite, connectionUrl } from "./forwarded";
 import { isReadable, manifestPath, parseTarget, type Target } from "./request-target";

@@ -58,4 +58,4 @@ export function boundCookieAttributes(https: boolean): string {
 }
 
 /** For a 401 (RFC 9110, section 15.5.2). Browsers open no login dialog for an unknown scheme. */
-export const authenticate = { "WWW-Authenticate": 'Cookie realm="Latchkey"' };
+export const notSignedIn = { "WWW-Authenticate": 'Cookie realm="Latchkey"' };

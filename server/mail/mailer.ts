@@ -1,7 +1,7 @@
 import type { MailConfig } from "../config";
 import { MailRefused } from "../errors";
 import { countMail } from "../metrics";
-import { providedValue } from "../process-value";
+import { requiredValue } from "../process-value";
 import { httpMailer } from "./http-mailer";
 import { logMailer } from "./log-mailer";
 import type { Mailer, Message } from "./mail";
@@ -18,9 +18,9 @@ interface Calls {
   recentCalls: RecentCalls;
 }
 
-const [provide, current] = providedValue<Calls>("mailer", "No mail driver has been created.");
+const [provide, current] = requiredValue<Calls>("mailer", "No mail driver has been created.");
 
-export const provideMailer = (mailer: Mailer): void => provide({ mailer, recentCalls: new RecentCalls() });
+export const setMailer = (mailer: Mailer): void => provide({ mailer, recentCalls: new RecentCalls() });
 
 /** @throws MailRefused when the mail service refuses the message for good, else another Error */
 export async function sendMail(to: string, message: Message): Promise<"sent"> {

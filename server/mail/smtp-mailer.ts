@@ -36,7 +36,7 @@ interface SmtpFailure {
 /** Replies that ask for a login, or for another one (RFC 4954, section 6). They can come after any command. */
 const loginReplies = [530, 534, 535, 538];
 
-function failureOf(error: unknown): Error {
+function smtpErrorOf(error: unknown): Error {
   const { code, originalCode, responseCode = 0, command } = Object(error) as SmtpFailure;
   if (responseCode >= 500 && !loginReplies.includes(responseCode)) {
     if (code === "EENVELOPE" && command === "RCPT TO") return new MailRefused("recipient_refused");
@@ -86,7 +86,7 @@ export function smtpMailer({ from, server }: SmtpConfig, limits: Limits = { step
     return pool;
   };
   const fail = (error: unknown) => {
-    throw failureOf(error);
+    throw smtpErrorOf(error);
   };
 
   return {

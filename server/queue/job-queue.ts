@@ -4,7 +4,7 @@ import { runStatement } from "../database/run-statement";
 import { namingUnavailability } from "../database/unavailable";
 import { EndpointGone, MailRefused, SimulatedFailure } from "../errors";
 import { errorFields, log, logEvent } from "../log";
-import { providedValue } from "../process-value";
+import { requiredValue } from "../process-value";
 import { bossDatabase } from "./boss";
 import { givenUpKept } from "./given-up";
 import { type Job, type JobHandler, mailQueue, type WebhookJob, webhookQueue } from "./jobs";
@@ -171,6 +171,6 @@ export class JobQueue {
   }
 }
 
-export const [provideQueue, queue] = providedValue<JobQueue>("queue", "The job queue has not been opened.");
+export const [setQueue, queue] = requiredValue<JobQueue>("queue", "The job queue has not been opened.");
 
 export const enqueue = (em: EntityManager, job: Job): Promise<void> => queue().enqueue(em, job);

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
-import { parsed } from "./forms";
+import { parsed } from "./formats";
 
 const isPng = (content: Buffer) => content.toString("latin1").startsWith("\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
 

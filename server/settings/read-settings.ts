@@ -31,7 +31,7 @@ export function readSettings(environment: Environment): { values: KnownValues; p
       const reason = reasonToSet(setting, environment);
       return reason === null ? null : report(`${name} is missing: ${reason}`);
     }
-    const { error, data } = setting.form.safeParse(text);
+    const { error, data } = setting.format.safeParse(text);
     return error ? report(`${name} ${error.issues[0]?.message}`) : data;
   };
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Language, languages } from "../languages/languages";
 import { databaseUrl, directUrl } from "./database-url";
-import * as forms from "./forms";
+import * as formats from "./formats";
 import { logo } from "./logo";
 import { providerNames } from "./provider-names";
 import { parseCookieDomain } from "./session-domain";
@@ -10,7 +10,7 @@ import { parseSmtpUrl } from "./smtp-url";
 /** The description of a setting, for the start, `.env.example` and `docs/settings.md`. */
 export interface Setting {
   /** Parses its text. A problem completes the sentence "NAME …", and quotes no value. */
-  form: z.ZodType<unknown, string>;
+  format: z.ZodType<unknown, string>;
   default?: string;
   help: string;
   /** For `.env.example`, instead of the default. */
@@ -24,14 +24,14 @@ export interface Setting {
 export const settings = {
   address: {
     APP_URL: {
-      form: forms.origin,
+      format: formats.origin,
       help: "The public origin, with which every mailed link starts. Without it, `http://localhost:PORT`.",
       example: "https://login.example.com",
     },
-    PORT: { form: forms.port, default: "3000", help: "The port to listen on." },
-    HOST: { form: forms.host, help: "The address to listen on. Without it, all interfaces.", example: "127.0.0.1" },
+    PORT: { format: formats.port, default: "3000", help: "The port to listen on." },
+    HOST: { format: formats.host, help: "The address to listen on. Without it, all interfaces.", example: "127.0.0.1" },
     TRUST_PROXY: {
-      form: forms.proxies,
+      format: formats.proxies,
       default: "false",
       help: "How many proxies in front set `X-Forwarded-Proto`, `-Host` and `-For` (`true` is 1), or their addresses and networks.",
       example: "127.0.0.1, 10.0.0.0/8",
@@ -39,38 +39,38 @@ export const settings = {
   },
   database: {
     DATABASE_URL: {
-      form: databaseUrl,
+      format: databaseUrl,
       default: "pglite:./data",
       help: "PostgreSQL 15 or newer, or `pglite:FOLDER`: an embedded database in this folder.",
       example: "postgresql://latchkey:secret@localhost:5432/latchkey",
       secret: true,
     },
     DATABASE_DIRECT_URL: {
-      form: directUrl,
+      format: directUrl,
       help: "`DATABASE_URL` is a pooler in transaction mode, e.g. PgBouncer; this leads past it, for migrations and commands.",
       example: "postgresql://latchkey:secret@localhost:5432/latchkey",
       secret: true,
     },
     PROCESSES: {
-      form: forms.processes,
+      format: formats.processes,
       default: "1",
       help: "How many processes serve the port; `auto`: one for each core. More than 1 needs PostgreSQL.",
     },
   },
   mail: {
     MAIL_DRIVER: {
-      form: forms.oneOf("log", "smtp", "resend", "postmark"),
+      format: formats.oneOf("log", "smtp", "resend", "postmark"),
       default: "log",
       help: "The mail service; `log` writes each mail to standard output.",
     },
     MAIL_FROM: {
-      form: z.string().regex(/^[^\r\n]*[^\s@<>]+@[^\s@<>]+>?$/, "must be an address, or a name and an <address>"),
+      format: z.string().regex(/^[^\r\n]*[^\s@<>]+@[^\s@<>]+>?$/, "must be an address, or a name and an <address>"),
       help: "The sender. Required with a mail service.",
       example: "Latchkey <no-reply@example.com>",
     },
     SMTP_URL: {
       // One message for every fault: the URL holds the password.
-      form: forms.parsed(
+      format: formats.parsed(
         parseSmtpUrl,
         "must be smtps://user:password@host:465 or smtp://user:password@host:587, in user and password %40 for @",
       ),
@@ -78,74 +78,88 @@ export const settings = {
       secret: true,
       requiredWith: "MAIL_DRIVER=smtp",
     },
-    RESEND_API_KEY: { form: forms.key, help: "The API key.", secret: true, requiredWith: "MAIL_DRIVER=resend" },
-    POSTMARK_SERVER_TOKEN: { form: forms.key, help: "A token.", secret: true, requiredWith: "MAIL_DRIVER=postmark" },
+    RESEND_API_KEY: { format: formats.key, help: "The API key.", secret: true, requiredWith: "MAIL_DRIVER=resend" },
+    POSTMARK_SERVER_TOKEN: {
+      format: formats.key,
+      help: "A token.",
+      secret: true,
+      requiredWith: "MAIL_DRIVER=postmark",
+    },
     MAIL_EVENTS_SECRET: {
-      form: forms.key,
+      format: formats.key,
       help: "Opens `{APP_URL}/mail/events`, where Resend or Postmark tell of bounces: the secret of Resend's webhook, or a password of 16 characters or more that Postmark sends.",
       secret: true,
     },
     MAIL_API_URL: {
-      form: forms.httpsUrl,
+      format: formats.httpsUrl,
       help: "Another base URL of Resend or Postmark: a region's, or a mock server.",
     },
   },
   identityProvider: {
     IDP_CLIENT_ID: {
-      form: forms.text,
+      format: formats.text,
       help: "External sign-in is on with a client's id and secret. Its redirect URI is `{APP_URL}/auth/idp/callback`.",
       requiredWith: "IDP_CLIENT_SECRET",
     },
-    IDP_CLIENT_SECRET: { form: forms.text, help: "The client's secret.", secret: true, requiredWith: "IDP_CLIENT_ID" },
+    IDP_CLIENT_SECRET: {
+      format: formats.text,
+      help: "The client's secret.",
+      secret: true,
+      requiredWith: "IDP_CLIENT_ID",
+    },
     IDP_PROVIDER: {
-      form: forms.oneOf(...providerNames),
+      format: formats.oneOf(...providerNames),
       default: "google",
-      help: `${forms.names(providerNames)}; \`oidc\` is any OpenID Connect provider.`,
+      help: `${formats.names(providerNames)}; \`oidc\` is any OpenID Connect provider.`,
     },
     IDP_ISSUER: {
-      form: forms.webUrl,
+      format: formats.webUrl,
       help: "The issuer, required with `oidc`. A response that names another one is refused.",
       example: "https://id.example.com",
     },
-    IDP_AUTHORIZE_URL: { form: forms.webUrl, help: "Replaces the authorization endpoint of the provider." },
-    IDP_TOKEN_URL: { form: forms.webUrl, help: "Replaces the token endpoint." },
-    IDP_PROFILE_URL: { form: forms.webUrl, help: "Replaces where the profile is." },
-    IDP_SCOPE: { form: forms.text, help: "Replaces the scopes, separated by spaces." },
-    IDP_PKCE: { form: forms.flag, default: "false", help: "`true` adds PKCE (S256), for providers that require it." },
+    IDP_AUTHORIZE_URL: { format: formats.webUrl, help: "Replaces the authorization endpoint of the provider." },
+    IDP_TOKEN_URL: { format: formats.webUrl, help: "Replaces the token endpoint." },
+    IDP_PROFILE_URL: { format: formats.webUrl, help: "Replaces where the profile is." },
+    IDP_SCOPE: { format: formats.text, help: "Replaces the scopes, separated by spaces." },
+    IDP_PKCE: {
+      format: formats.flag,
+      default: "false",
+      help: "`true` adds PKCE (S256), for providers that require it.",
+    },
     SIGN_IN_REDIRECT: {
-      form: forms.onOff,
+      format: formats.onOff,
       default: "off",
       help: "`on`: `/login` sends a visitor on to the provider. With a notice it stays, and has every way in.",
     },
     IDP_NAME: {
-      form: forms.displayName(40),
+      format: formats.displayName(40),
       help: 'With `oidc`: the provider\'s name on buttons, notices and mails, in place of "single sign-on".',
       example: "Example ID",
     },
     IDP_LOGOUT: {
-      form: forms.onOff,
+      format: formats.onOff,
       default: "off",
       help: "`on`: who signed in by the provider logs out there, too. Register `{APP_URL}/login?notice=signed_out` with it.",
     },
     IDP_GROUPS_CLAIM: {
-      form: forms.key,
+      format: formats.key,
       help: "With `oidc`, for a provider of your own organisation: the claim of its profile answer that has a person's groups.",
       example: "groups",
     },
     IDP_TRUST_EMAIL: {
-      form: forms.flag,
+      format: formats.flag,
       default: "false",
       help: "`true`: with `oidc`, for a provider of your own organisation: each address that it states counts as verified.",
     },
   },
   registration: {
     REGISTRATION: {
-      form: forms.oneOf("open", "closed", "domains"),
+      format: formats.oneOf("open", "closed", "domains"),
       default: "open",
       help: "Who gets a new account: everybody, nobody (`closed`), or addresses of `REGISTRATION_DOMAINS` (`domains`).",
     },
     REGISTRATION_DOMAINS: {
-      form: forms.list(forms.parseDomain, "must be domains, e.g. example.org,example.net"),
+      format: formats.list(formats.parseDomain, "must be domains, e.g. example.org,example.net"),
       help: "The domains, separated by commas. Their subdomains do not count.",
       example: "example.org,example.net",
       requiredWith: "REGISTRATION=domains",
@@ -153,57 +167,60 @@ export const settings = {
   },
   passwords: {
     PASSWORDS: {
-      form: forms.onOff,
+      format: formats.onOff,
       default: "on",
       help: "`off`: accounts come from the provider alone. Nobody signs in with a password, and nobody gets one. Sessions go on.",
     },
     PASSWORD_MIN_LENGTH: {
-      form: forms.minimumLength,
+      format: formats.minimumLength,
       default: "8",
       help: "The least characters of a new password, 8 to 64. NIST SP 800-63B-4 asks for 15.",
     },
     BREACHED_PASSWORDS: {
-      form: forms.onOff,
+      format: formats.onOff,
       default: "off",
       help: "`on` refuses a new password that Have I Been Pwned knows. The service gets five digits of its hash.",
     },
     BREACHED_PASSWORDS_URL: {
-      form: forms.httpsUrl,
+      format: formats.httpsUrl,
       default: "https://api.pwnedpasswords.com",
       help: "The base URL of the range service: a mirror's, or a mock server's.",
     },
   },
   sessions: {
     SESSION_IDLE: {
-      form: forms.hours,
+      format: formats.hours,
       help: "After how many hours without use a session ends. Without it 336 (14 days), or `SESSION_MAX` where that is less.",
       example: "12",
     },
     SESSION_MAX: {
-      form: forms.hours,
+      format: formats.hours,
       default: "720",
       help: "After how many hours from the sign-in a session ends, at most 8760. Holds for sessions that exist, too.",
     },
     DEVICE_BOUND_SESSIONS: {
-      form: forms.onOff,
+      format: formats.onOff,
       default: "off",
       help: "`on`: browsers that can bind a session to their device do so, and a copied cookie ends within ten minutes. Needs https or a loopback address.",
     },
   },
   applications: {
     RETURN_ORIGINS: {
-      form: forms.list(forms.parseReturnOrigin, "must be origins such as https://app.example.org, separated by commas"),
+      format: formats.list(
+        formats.parseReturnOrigin,
+        "must be origins such as https://app.example.org, separated by commas",
+      ),
       default: "",
       help: "Origins besides `APP_URL`, separated by commas: a sign-in may lead there, and `Remote-Token` may be for them.",
       example: "https://app.example.com,https://shop.example.com",
     },
     AFTER_SIGN_IN: {
-      form: forms.text,
+      format: formats.text,
       default: "/dashboard",
       help: "Where a sign-in without `return_to` ends: a path, or a URL of `APP_URL` or of `RETURN_ORIGINS`.",
     },
     SESSION_DOMAIN: {
-      form: forms.parsed(
+      format: formats.parsed(
         parseCookieDomain,
         "must be a domain such as example.org, of two labels or more and no public suffix",
       ),
@@ -211,58 +228,66 @@ export const settings = {
       example: "example.com",
     },
     IDENTITY_TOKENS: {
-      form: forms.onOff,
+      format: formats.onOff,
       default: "off",
       help: "`on`: the 200 of `/auth/verify` has a signed `Remote-Token`; its keys are at `/.well-known/jwks.json`.",
     },
     IDENTITY_KEY: {
-      form: forms.encryptionKey,
+      format: formats.encryptionKey,
       help: "Encrypts the stored keys of the tokens. 32 bytes in base64. Required with `IDENTITY_TOKENS=on`.",
       secret: true,
     },
     WEBHOOK_URL: {
-      form: forms.webhookUrl,
+      format: formats.webhookUrl,
       help: "Where changes of accounts are posted to: an https URL, or one of a loopback address.",
       example: "https://app.example.com/webhooks",
       requiredWith: "WEBHOOK_SECRET",
     },
     WEBHOOK_SECRET: {
-      form: forms.webhookSecret,
+      format: formats.webhookSecret,
       help: "Signs them: `whsec_` and the base64 of 24 to 64 random bytes.",
       secret: true,
       requiredWith: "WEBHOOK_URL",
     },
   },
   brand: {
-    BRAND_NAME: { form: forms.displayName(60), default: "Latchkey", help: "The name in titles, pages and mails." },
-    BRAND_LOGO: { form: logo, help: "An SVG or PNG file, at most 100 KiB.", example: "/etc/latchkey/logo.svg" },
+    BRAND_NAME: { format: formats.displayName(60), default: "Latchkey", help: "The name in titles, pages and mails." },
+    BRAND_LOGO: { format: logo, help: "An SVG or PNG file, at most 100 KiB.", example: "/etc/latchkey/logo.svg" },
     BRAND_COLOR: {
-      form: forms.color,
+      format: formats.color,
       help: "`#rrggbb`; in quotes in a `.env` file, where `#` starts a comment.",
       example: '"#0b6355"',
     },
-    TERMS_URL: { form: forms.httpsUrl, help: "In the foot of pages and mails.", example: "https://example.com/terms" },
-    PRIVACY_URL: { form: forms.httpsUrl, help: "The same.", example: "https://example.com/privacy" },
+    TERMS_URL: {
+      format: formats.httpsUrl,
+      help: "In the foot of pages and mails.",
+      example: "https://example.com/terms",
+    },
+    PRIVACY_URL: { format: formats.httpsUrl, help: "The same.", example: "https://example.com/privacy" },
     SUPPORT_EMAIL: {
-      form: forms.email,
+      format: formats.email,
       help: "The same, and who gets the answers to mails.",
       example: "help@example.com",
     },
   },
   language: {
     DEFAULT_LOCALE: {
-      form: forms.oneOf(...(Object.keys(languages) as Language[])),
+      format: formats.oneOf(...(Object.keys(languages) as Language[])),
       default: "en",
       help: "The language of visitors whose browser asks for none that there is, and of mails that no page asked for.",
     },
   },
   metrics: {
     METRICS_PORT: {
-      form: forms.port,
+      format: formats.port,
       help: "The port for Prometheus. Without it, nothing is counted.",
       example: "9464",
     },
-    METRICS_HOST: { form: forms.host, default: "127.0.0.1", help: "The address for Prometheus. There is no login." },
+    METRICS_HOST: {
+      format: formats.host,
+      default: "127.0.0.1",
+      help: "The address for Prometheus. There is no login.",
+    },
   },
 } satisfies Record<string, Record<string, Setting>>;
 
@@ -274,7 +299,7 @@ type Declared = All<(typeof settings)[keyof typeof settings]>;
 
 export type Values = {
   readonly [Name in keyof Declared]:
-    | (Declared[Name] extends { form: z.ZodType<infer Value> } ? Value : never)
+    | (Declared[Name] extends { format: z.ZodType<infer Value> } ? Value : never)
     | (Declared[Name] extends { default: string } ? never : null);
 };
 

@@ -1,4 +1,4 @@
-import { isLoopback } from "./forms";
+import { isLoopback } from "./formats";
 
 export interface SmtpServer {
   readonly host: string;

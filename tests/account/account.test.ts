@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { deleteAccount } from "#server/features/owner/account-deletion";
+import { endOtherSessions, endSession } from "#server/features/owner/own-sessions";
 import { changePassword } from "#server/features/owner/password-change";
 import { unlinkProvider } from "#server/features/owner/provider-link";
-import { endOtherSessions, endSession } from "#server/features/owner/sessions";
 import { authenticate } from "#server/features/visitor/login";
 import * as dashboard from "~/routes/dashboard";
 import { act, logIn, openAccount } from "../support/account-calls";

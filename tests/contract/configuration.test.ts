@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { afterAll, describe, expect, expectTypeOf, test } from "vitest";
 import { type Config, type Environment, loadConfig, type MailConfig, type SmtpConfig } from "#server/config";
-import { urlHost } from "#server/settings/forms";
-import { plainIssuerWarning } from "#server/settings/rules";
+import { plainIssuerWarning } from "#server/settings/combinations";
+import { urlHost } from "#server/settings/formats";
 import { settings } from "#server/settings/settings";
 import { unknownNames } from "#server/settings/unknown-names";
 

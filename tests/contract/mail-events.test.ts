@@ -243,16 +243,16 @@ describe("the endpoint", () => {
   });
 
   test("is a 503 where an event cannot be stored", async () => {
-    const { orm, provideOrm } = await import("#server/database/unit-of-work");
+    const { orm, setOrm } = await import("#server/database/unit-of-work");
     const { DriverException } = await import("@mikro-orm/core");
     const before = orm();
     const gone = Object.assign(new DriverException(new Error("gone")), { code: "ECONNREFUSED" });
     const knex = { client: { config: {}, acquireConnection: () => Promise.reject(gone) } };
-    provideOrm({ em: { getKnex: () => knex } } as unknown as typeof before);
+    setOrm({ em: { getKnex: () => knex } } as unknown as typeof before);
     try {
       expect(await signed(resendEvent("email.bounced", hard))).toMatchObject({ status: 503 });
     } finally {
-      provideOrm(before);
+      setOrm(before);
     }
   });
 });

@@ -6,7 +6,7 @@ import { StartError } from "#server/errors";
 import { visitorFinder } from "#server/features/application/identity";
 import { prepareSigningKeys, rotateSigningKeys } from "#server/features/application/signing-keys";
 import { purgeExpired } from "#server/features/operator/purge";
-import { endOtherSessions } from "#server/features/owner/sessions";
+import { endOtherSessions } from "#server/features/owner/own-sessions";
 import { owner } from "../support/accounts";
 import { callEndpoint } from "../support/endpoint-calls";
 import { identityTokens } from "../support/identity-key";

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { orm, query } from "#server/database/unit-of-work";
 import { MailRefused } from "#server/errors";
 import type { Mail } from "#server/mail/mail";
-import { provideMailer } from "#server/mail/mailer";
+import { setMailer } from "#server/mail/mailer";
 import { RecentCalls } from "#server/mail/recent-calls";
 import { enqueue, JobQueue } from "#server/queue/job-queue";
 import { concurrency, databaseConcurrency } from "#server/queue/worker";
@@ -29,7 +29,7 @@ interface HeldCall {
 
 function holdMails(): HeldCall[] {
   const calls: HeldCall[] = [];
-  provideMailer({
+  setMailer({
     verify: async () => {},
     send: (mail) =>
       new Promise((accept, fail) => calls.push({ mail, accept, fail: (error = new Error("down")) => fail(error) })),

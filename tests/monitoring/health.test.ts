@@ -2,7 +2,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { connectionFor } from "#server/database/connection";
 import * as migrations from "#server/database/migrate";
 import { connect } from "#server/database/orm";
-import { orm, provideOrm } from "#server/database/unit-of-work";
+import { orm, setOrm } from "#server/database/unit-of-work";
 import { log, logUnexpected } from "#server/log";
 import * as login from "~/routes/login";
 import { openLogin } from "../support/account-calls";
@@ -25,11 +25,11 @@ beforeEach(passSecond);
 async function withoutDatabase(work: () => Promise<void>): Promise<void> {
   const present = orm();
   const absent = await connect(await connectionFor("postgresql://nobody@127.0.0.1:1/nothing"));
-  provideOrm(absent.orm);
+  setOrm(absent.orm);
   try {
     await work();
   } finally {
-    provideOrm(present);
+    setOrm(present);
     await absent.close();
   }
 }

@@ -1,7 +1,7 @@
 import nock from "nock";
 import { expect, test } from "vitest";
 import { checkBinding } from "#server/commands/doctor/device-binding";
-import { countSessions } from "#server/features/owner/sessions";
+import { countSessions } from "#server/features/owner/own-sessions";
 import { openAccount } from "../support/account-calls";
 import { BoundBrowser } from "../support/bound-browser";
 import { configure } from "../support/configure";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SignedIn } from "#server/features/owner/sessions";
+import type { SignedIn } from "#server/features/owner/signed-in";
 import { mustSignInAgain } from "~/visitor/session";
 
 const signedIn = (signedInAt: Date) => ({ signedInAt }) as SignedIn;

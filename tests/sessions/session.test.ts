@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { purgeExpired } from "#server/features/operator/purge";
-import { endOtherSessions } from "#server/features/owner/sessions";
+import { endOtherSessions } from "#server/features/owner/own-sessions";
 import * as authSession from "~/routes/auth.session";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";

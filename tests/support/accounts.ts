@@ -2,7 +2,7 @@ import type { EntityManager } from "@mikro-orm/postgresql";
 import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { startSession } from "#server/accounts/sessions/sessions";
 import { User } from "#server/database/entities";
-import type { Owner } from "#server/features/owner/sessions";
+import type { Owner } from "#server/features/owner/signed-in";
 import type { Visitor } from "#server/visitor";
 import { goodPassword } from "./passwords";
 
@@ -39,7 +39,6 @@ export const owner = (userId: string, sessionId: string, email = "ada@example.co
   signedInAt: new Date(),
   expiresAt: new Date(Date.now() + 3_600_000),
   user: {
-    id: userId,
     email,
     name: null,
     pictureUrl: null,

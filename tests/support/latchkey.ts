@@ -3,10 +3,10 @@ import type { Config, Environment } from "#server/config";
 import { context } from "#server/context";
 import { entityTables } from "#server/database/copy-rows";
 import * as databases from "#server/database/orm";
-import { provideOrm } from "#server/database/unit-of-work";
+import { setOrm } from "#server/database/unit-of-work";
 import { handleWebhook } from "#server/features/application/webhooks";
 import { handleJob } from "#server/job-handlers";
-import { JobQueue, mails, provideQueue, webhooks } from "#server/queue/job-queue";
+import { JobQueue, mails, setQueue, webhooks } from "#server/queue/job-queue";
 import { createUser, type NewAccount, signedIn } from "./accounts";
 import { commandHere, type Finished } from "./command";
 import { configure } from "./configure";
@@ -43,9 +43,9 @@ export function startLatchkey(environment: Environment = {}) {
     database = await databases.connect(await connectToCopy());
     queue = new JobQueue(database.orm);
     await queue.open();
-    provideOrm(database.orm);
+    setOrm(database.orm);
     drains = { mails: queue.worker(mails, handleJob), webhooks: queue.worker(webhooks, handleWebhook) };
-    provideQueue(queue);
+    setQueue(queue);
   });
 
   beforeEach(async () => {
@@ -105,8 +105,8 @@ export function startLatchkey(environment: Environment = {}) {
       const settings = { NODE_ENV: "test", ...current, DATABASE_URL: "postgresql://localhost/this-one" };
       const logged = log.lines().length;
       const finished = await context.run({ actor: "cli" }, () => commandHere(words, settings));
-      provideOrm(database.orm);
-      provideQueue(queue);
+      setOrm(database.orm);
+      setQueue(queue);
       configure(current);
       const events = log
         .lines()

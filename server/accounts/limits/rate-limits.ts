@@ -4,7 +4,7 @@ import { RateLimit } from "../../database/entities";
 import { prepared, preparedWithin, query } from "../../database/unit-of-work";
 import { DatabaseUnavailable } from "../../errors";
 import { mailsPerQuarterHour as perAddress } from "../../rules";
-import { sha256 } from "../links/tokens";
+import { sha256 } from "../../tokens";
 import { normalizeAddress } from "../users/email-address";
 
 const quarterHour = 15 * 60; // seconds

@@ -4,9 +4,9 @@ import { config } from "../../config";
 import { EmailChange, PasswordReset, Registration } from "../../database/entities";
 import { prepared } from "../../database/unit-of-work";
 import { RESET_TOKEN_TTL_MS } from "../../rules";
+import { isToken, mintToken, sha256 } from "../../tokens";
 import { configuredIssuer, type Identity, logoutKey } from "../provider/provider-identities";
 import { parseAddress } from "../users/email-address";
-import { isToken, mintToken, sha256 } from "./tokens";
 
 type LinkTable = typeof PasswordReset | typeof Registration;
 
@@ -94,7 +94,7 @@ export async function endEveryLink(em: EntityManager, userId: string, ...emails:
 
 /**
  * The rows are locked in one order: otherwise two users whose changes name each other's addresses could deadlock.
- * `endAllSessions` ends only the user's own changes. To end other users' changes to an address too, call this first with
+ * `endAllAccess` ends only the user's own changes. To end other users' changes to an address too, call this first with
  * both conditions.
  */
 export async function endEmailChanges(em: EntityManager, where: FilterQuery<EmailChange>): Promise<void> {

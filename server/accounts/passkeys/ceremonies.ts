@@ -3,9 +3,9 @@ import { config } from "../../config";
 import { type Passkey, PasskeyChallenge } from "../../database/entities";
 import { query } from "../../database/unit-of-work";
 import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
+import { mintToken, sha256 } from "../../tokens";
 import type { Visitor } from "../../visitor";
 import { challengeCounters, count } from "../limits/rate-limits";
-import { mintToken, sha256 } from "../links/tokens";
 import { findAnyDevice } from "../sessions/devices";
 
 /** Loaded when somebody uses a passkey: the library's parsers of CBOR and certificates would slow down a start. */

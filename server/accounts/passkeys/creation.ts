@@ -1,14 +1,14 @@
 import { createPublicKey, type JsonWebKey } from "node:crypto";
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import * as z from "zod";
+import { browserName } from "../../browsers";
 import { config } from "../../config";
 import { Passkey } from "../../database/entities";
 import { ErrorWithReason } from "../../errors";
 import type { PasskeyFailure } from "../../events";
 import { logEvent } from "../../log";
-import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
+import { mostPasskeys, PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
 import type { Visitor } from "../../visitor";
-import { browserName } from "../sessions/devices";
 import {
   answerWith,
   base64url,
@@ -21,8 +21,6 @@ import {
   userHandle,
   webAuthn,
 } from "./ceremonies";
-
-export const mostPasskeys = 20; // of a user
 
 const [ES256, RS256] = [-7, -257]; // IANA, "COSE Algorithms"
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
-import { Argon2id } from "oslo/password";
 import { HashingOverloaded } from "../../errors";
 import { log } from "../../log";
+import { Argon2id } from "../../oslo";
 import type { Visitor } from "../../visitor";
 import { decoyOf, kindOf, matchesHash, remainderOf, withoutIterations } from "./stored-hashes";
 

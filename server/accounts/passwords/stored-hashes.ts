@@ -2,7 +2,7 @@ import { pbkdf2, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from
 import { promisify } from "node:util";
 import argon2 from "@node-rs/argon2";
 import bcrypt from "@node-rs/bcrypt";
-import { Argon2id } from "oslo/password";
+import { Argon2id } from "../../oslo";
 
 const argon2id = new Argon2id();
 

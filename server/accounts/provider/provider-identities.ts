@@ -2,7 +2,7 @@ import { type EntityManager, LockMode } from "@mikro-orm/postgresql";
 import { config } from "../../config";
 import { User } from "../../database/entities";
 import type { Profile } from "../../provider/providers";
-import { sha256 } from "../links/tokens";
+import { sha256 } from "../../tokens";
 import { groupsOfClaim, sortedGroups } from "../users/groups";
 
 /** A provider's id of a person, with the issuer: two providers may use the same ids. */

@@ -1,11 +1,8 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
-import Bowser from "bowser";
 import { Device } from "../../database/entities";
 import { prepared, preparedWithin, query } from "../../database/unit-of-work";
-import type { Language } from "../../languages/languages";
-import { answersIn } from "../../languages/texts";
 import { DEVICE_LIFETIME_MS } from "../../rules";
-import { isToken, mintToken, sha256 } from "../links/tokens";
+import { isToken, mintToken, sha256 } from "../../tokens";
 
 // OWASP, "Slow Down Online Guessing Attacks with Device Cookies": a browser that has signed in to an account has a
 // limit of its own, so that nobody else's attempts lock it out.
@@ -55,22 +52,3 @@ export async function rememberDevice(em: EntityManager, userId: string, token: s
   await preparedWithin(em, "remove-surplus-devices", removeSurplus, [userId, tokenHash, userId]);
   return { token: newToken, isKnown: false };
 }
-
-const knownBrowsers: ReadonlySet<string> = new Set(Object.values(Bowser.BROWSER_MAP));
-
-export type BrowserNames = Record<"browser" | "system", string | null>;
-
-/** For an unknown browser, bowser returns a part of the header, which an attacker can choose. */
-export function browserNames(userAgent: string | null): BrowserNames {
-  const { browser, os } = userAgent ? Bowser.parse(userAgent) : { browser: {}, os: {} };
-  return { browser: browser.name && knownBrowsers.has(browser.name) ? browser.name : null, system: os.name ?? null };
-}
-
-export function browserText({ browser, system }: BrowserNames, language: Language): string {
-  const t = answersIn(language);
-  if (system === null) return browser ?? t("browser.unknown");
-  return browser === null ? t("browser.unknownOnSystem", { system }) : t("browser.onSystem", { browser, system });
-}
-
-export const browserName = (userAgent: string | null, language: Language): string =>
-  browserText(browserNames(userAgent), language);

@@ -7,9 +7,9 @@ import type { SessionEnd } from "../../events";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
 import type { SignInWay } from "../../rules";
+import { mintToken, sha256 } from "../../tokens";
 import type { Visitor } from "../../visitor";
 import { endEmailChanges } from "../links/mailed-links";
-import { mintToken, sha256 } from "../links/tokens";
 import { type Identity, logoutKey, logoutMemory } from "../provider/provider-identities";
 import { type Doer, eventValues, eventWriting, record } from "../users/history";
 import { lockUser } from "../users/users";
@@ -145,15 +145,16 @@ async function offerBinding(em: EntityManager, session: string): Promise<string 
   return challenge;
 }
 
+// Access to an account: its sessions, and the unconfirmed changes of its address, for which one of them may have asked.
+// A logout, or a sign-in in the same browser, ends no such change: the owner may open the link on another device.
+
 /**
- * Ends every session of the user but one, which gets a new id and token: a copy of its cookie ends with the others. The
- * caller holds the user's row, as every sign-in does; otherwise both could deadlock. Every unconfirmed change of the
- * address ends too: one of these sessions may have asked for it. A logout or a sign-in in the same browser does not end
- * it: the owner may open the link on another device.
+ * Ends the access of every session of the user but one, which gets a new id and token: a copy of its cookie ends with the
+ * others. The caller holds the user's row, as every sign-in does; otherwise both could deadlock.
  *
  * @param began the way to sign in that goes: a session that began by it ends, too
  */
-export async function endSessionsExcept(
+export async function endOtherAccess(
   em: EntityManager,
   kept: Actor,
   reason: SessionEnd,
@@ -178,11 +179,11 @@ async function renewSession(em: EntityManager, userId: string, id: string): Prom
   return { token, expiresAt: session.expiresAt, bindingChallenge: await offerBinding(em, newId) };
 }
 
-export const endAllSessions = async (em: EntityManager, userId: string, reason: SessionEnd): Promise<number> =>
-  (await endSessionsExcept(em, { userId, sessionId: null }, reason)).count;
+export const endAllAccess = async (em: EntityManager, userId: string, reason: SessionEnd): Promise<number> =>
+  (await endOtherAccess(em, { userId, sessionId: null }, reason)).count;
 
 /** Locks the users, the email changes and the rows in the order of `endOthers`, as everywhere. */
-export async function endSessionsOfAll(em: EntityManager): Promise<number> {
+export async function endAccessOfAll(em: EntityManager): Promise<number> {
   await em.execute("select from users where id in (select user_id from sessions) order by id for key share");
   await endEmailChanges(em, {});
   const sessions = `
@@ -211,7 +212,7 @@ export async function capSessions(em: EntityManager): Promise<void> {
 }
 
 /** Changes nothing if there is no such session. */
-export async function endOneSession(em: EntityManager, userId: string, sessionId: string): Promise<number> {
+export async function endAccessOfSession(em: EntityManager, userId: string, sessionId: string): Promise<number> {
   const ended = await em.nativeDelete(Session, { id: sessionId, user: userId });
   if (ended > 0) await endEmailChanges(em, { user: userId });
   logSessionEnd(em, userId, "ended_by_user", ended);

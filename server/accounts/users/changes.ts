@@ -34,7 +34,7 @@ export async function announce(
 }
 
 /** The language of the user's notices: the one in which the owner acted last. */
-export const languageOf = ({ language }: User): Language =>
+export const noticeLanguage = ({ language }: User): Language =>
   language && isLanguage(language) ? language : config().defaultLanguage;
 
 /** Where a change is reported: in the log and the account's history, to the owner by mail, to the application by webhook. */
@@ -123,7 +123,7 @@ export async function tell(
   if (task) {
     const notice = {
       task,
-      language: languageOf(user),
+      language: noticeLanguage(user),
       ...(previousEmail !== undefined && { oldEmail: previousEmail, newEmail: user.email }),
       ...(questions && { questioned: await questionedWays(em, user) }),
     };

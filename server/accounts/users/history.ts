@@ -1,8 +1,8 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
+import { browserNames } from "../../browsers";
 import type { AccountEvent } from "../../database/entities";
 import { prepared, preparedWithin } from "../../database/unit-of-work";
 import type { AccountEventType, MailEventType } from "../../events";
-import { browserNames } from "../sessions/devices";
 
 export const historyKept = 180 * 86_400_000; // ms
 

@@ -13,7 +13,7 @@ import { canSign } from "../../features/application/signing-keys";
 import { installationIdOf } from "../../features/operator/health";
 import { isPrepared } from "../../features/operator/schema";
 import { JobQueue } from "../../queue/job-queue";
-import { urlHost } from "../../settings/forms";
+import { urlHost } from "../../settings/formats";
 import { type Check, checksOf, type Troubles, troubleOf } from "./check";
 
 const database = checksOf("database");

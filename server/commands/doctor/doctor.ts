@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { type Config, ConfigurationError, type Environment, loadConfig, provideConfig } from "../../config";
+import { type Config, ConfigurationError, type Environment, loadConfig, setConfig } from "../../config";
 import { folderOf } from "../../database/embedded";
-import { closeMailer, createMailer, provideMailer } from "../../mail/mailer";
+import { closeMailer, createMailer, setMailer } from "../../mail/mailer";
 import { printable } from "../../printable";
-import type { Network } from "../../settings/forms";
-import { plainIssuerWarning } from "../../settings/rules";
+import { plainIssuerWarning } from "../../settings/combinations";
+import type { Network } from "../../settings/formats";
 import { unknownNames } from "../../settings/unknown-names";
 import { CommandError, counted, jsonOption } from "../program";
 import { checkAddress } from "./address";
@@ -70,7 +70,7 @@ interface Tests {
 async function* examine(environment: Environment, { mail: testAddress, webhook }: Tests): AsyncGenerator<Check> {
   const config = readSettings(environment);
   if (Array.isArray(config)) return yield* [...config, ...checkNames(environment)];
-  provideConfig(config);
+  setConfig(config);
   yield settings.ok(`usable; ${config.production ? "production" : "not production"}`);
   yield* checkNames(environment);
   yield* plainIssuerWarning(config.identityProvider?.issuer).map((found) =>
@@ -84,7 +84,7 @@ async function* examine(environment: Environment, { mail: testAddress, webhook }
   if (folder !== null) yield await checkFolder(folder);
   const { checks, installation } = await checkDatabase(config.databaseUrl, config.databaseDirectUrl);
   yield* checks;
-  provideMailer(createMailer(config.mail));
+  setMailer(createMailer(config.mail));
   yield* checkSender(config);
   yield await checkMail(config);
   yield* checkMailEvents(config);

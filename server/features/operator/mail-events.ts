@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import * as z from "zod";
-import { uuidOf } from "../../accounts/links/tokens";
 import { parseAsciiAddress } from "../../accounts/users/email-address";
 import { historyKept, recordMail } from "../../accounts/users/history";
 import { config } from "../../config";
 import { logEvent } from "../../log";
 import { parseSender } from "../../mail/smtp-mailer";
+import { uuidOf } from "../../tokens";
 
 type Told = "mail.bounced" | "mail.complained";
 

@@ -1,5 +1,5 @@
 import { endEveryLink, lockAddresses } from "../../accounts/links/mailed-links";
-import { endAllSessions } from "../../accounts/sessions/sessions";
+import { endAllAccess } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { lockUser } from "../../accounts/users/users";
 import { PasswordReset, User } from "../../database/entities";
@@ -20,7 +20,7 @@ export async function suspendUser(userId: string): Promise<number | "suspended_a
     if (user.suspendedAt) return "suspended_already";
     user.suspendedAt = new Date();
     await endEveryLink(em, userId, email);
-    const ended = await endAllSessions(em, userId, "account_suspended");
+    const ended = await endAllAccess(em, userId, "account_suspended");
     await tell(em, "suspended", user);
     return ended;
   });

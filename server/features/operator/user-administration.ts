@@ -6,6 +6,7 @@ import { parseAddress } from "../../accounts/users/email-address";
 import { record } from "../../accounts/users/history";
 import { createUser, lockUser, nullIfTaken, usersByAddress } from "../../accounts/users/users";
 import { noWayIn, waysIn } from "../../accounts/users/ways-in";
+import { browserName } from "../../browsers";
 import { config } from "../../config";
 import { Device, PasswordReset, User } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
@@ -13,8 +14,8 @@ import { logEvent } from "../../log";
 import { resetLink } from "../../mail/messages";
 import { enqueue } from "../../queue/job-queue";
 import { eventsOf, plainEvent } from "../owner/activity";
+import { activeSessions } from "../owner/own-sessions";
 import { passkeysOf } from "../owner/passkeys";
-import { activeSessions, browserName } from "../owner/sessions";
 
 export function findUser(typedEmail: string): Promise<User | null> {
   const email = parseAddress(typedEmail);

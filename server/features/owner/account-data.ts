@@ -1,9 +1,11 @@
 import { groupsOf } from "../../accounts/provider/provider-identities";
+import { browserName } from "../../browsers";
 import { User } from "../../database/entities";
 import { query } from "../../database/unit-of-work";
 import { eventsOf, plainEvent } from "./activity";
+import { activeSessions } from "./own-sessions";
 import { passkeysOf } from "./passkeys";
-import { activeSessions, browserName, type Owner } from "./sessions";
+import type { Owner } from "./signed-in";
 
 /** All that is stored of a person (GDPR, articles 15 and 20), without hashes, keys and tokens. `null`: deleted meanwhile. */
 export async function accountData({ userId, sessionId }: Owner) {

@@ -1,5 +1,5 @@
 import { endEveryLink, lockAddresses } from "../../accounts/links/mailed-links";
-import { type Actor, endAllSessions, lockOwner } from "../../accounts/sessions/sessions";
+import { type Actor, endAllAccess, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { unitOfWork } from "../../database/unit-of-work";
@@ -18,7 +18,7 @@ export async function deleteAccount(
     if (!user) return "session_ended";
     if (user.email !== email) return "not_confirmed";
     await endEveryLink(em, userId, email);
-    await endAllSessions(em, userId, "account_deleted");
+    await endAllAccess(em, userId, "account_deleted");
     await tell(em, "deleted", user, { by: actor });
     em.remove(user);
     return "deleted";

@@ -1,4 +1,4 @@
-import { type BrowserNames, browserText } from "../../accounts/sessions/devices";
+import { type BrowserNames, browserText } from "../../browsers";
 import { config } from "../../config";
 import { AccountEvent } from "../../database/entities";
 import { query } from "../../database/unit-of-work";

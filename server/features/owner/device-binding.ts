@@ -1,11 +1,11 @@
 import { type EntityManager, type FilterQuery, LockMode } from "@mikro-orm/postgresql";
 import type { JWK } from "jose";
-import { mintToken, sha256 } from "../../accounts/links/tokens";
 import { live } from "../../accounts/sessions/sessions";
 import { type Issued, Session, SessionBinding } from "../../database/entities";
 import { afterCommit, unitOfWork } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
 import { boundCookieLifetime } from "../../rules";
+import { mintToken, sha256 } from "../../tokens";
 
 // Device Bound Session Credentials (W3C draft, https://w3c.github.io/webappsec-dbsc/): the browser proves with a key of
 // its device that the session is still there, and gets a cookie that lives for ten minutes.

@@ -7,7 +7,7 @@ import {
   newLink,
   unexpiredLink,
 } from "../../accounts/links/mailed-links";
-import { endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
+import { endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { deliverable, record } from "../../accounts/users/history";
@@ -22,7 +22,7 @@ import { addressTakenMail, emailChangeMail } from "../../mail/messages";
 import { enqueue } from "../../queue/job-queue";
 import type { AskedEmailChange, MailCall } from "../../queue/jobs";
 import type { Visitor } from "../../visitor";
-import type { Owner } from "./sessions";
+import type { Owner } from "./signed-in";
 
 /** The work is the same for every address, known or not. Past a limit of mails nothing is sent. */
 export async function requestEmailChange(owner: Owner, typedEmail: string) {
@@ -89,10 +89,7 @@ export async function declineEmailChange(link: MailedLink): Promise<void> {
   }
 }
 
-/** The link may be opened where nobody is signed in. */
-type MaybeOwner = Visitor & Partial<Owner>;
-
-async function consumeEmailChange(em: EntityManager, visitor: MaybeOwner, link: MailedLink) {
+async function consumeEmailChange(em: EntityManager, visitor: Visitor & Partial<Owner>, link: MailedLink) {
   const change = await findChange(em, link);
   if (!change) return "invalid_link";
   const { id: userId, email: oldEmail } = change.user;
@@ -106,7 +103,7 @@ async function consumeEmailChange(em: EntityManager, visitor: MaybeOwner, link: 
   await endEveryLink(em, userId, oldEmail, newEmail);
   user.email = newEmail;
   Object.assign(user, deliverable);
-  const ended = await endSessionsExcept(em, { userId, sessionId: visitor.sessionId ?? null }, "email_changed");
+  const ended = await endOtherAccess(em, { userId, sessionId: visitor.sessionId ?? null }, "email_changed");
   if (!ended.kept) await distrustEarlierUser(em, user);
   await tell(em, "email_changed", user, { by: visitor, previousEmail: oldEmail });
   return ended;
@@ -116,9 +113,10 @@ async function consumeEmailChange(em: EntityManager, visitor: MaybeOwner, link: 
  * Ends every link of both addresses and of the user, and every session except the owner's, in one transaction. Without
  * an owner's session, forgets every device, too: somebody may have confirmed a change that somebody else asked for.
  *
+ * @param visitor the owner, if somebody is signed in where the link was opened
  * @returns the ended sessions; `invalid_link` also when accounts may not have the address, or one has it by now
  */
-export async function changeEmail(visitor: MaybeOwner, link: MailedLink) {
+export async function changeEmail(visitor: Visitor & Partial<Owner>, link: MailedLink) {
   const changed = await unitOfWork((em) => consumeEmailChange(em, visitor, link)).catch(nullIfTaken);
   const outcome = changed ?? "invalid_link";
   if (typeof outcome === "string") logEvent({ event: "email_change.refused", reason: outcome });

@@ -1,21 +1,14 @@
 import { relyingPartyId, userHandle } from "../../accounts/passkeys/ceremonies";
-import {
-  acceptPasskey,
-  insertPasskey,
-  mostPasskeys,
-  passkeyRefused,
-  startCreation,
-} from "../../accounts/passkeys/creation";
-import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
+import { acceptPasskey, insertPasskey, passkeyRefused, startCreation } from "../../accounts/passkeys/creation";
+import { type Actor, type EndedOthers, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseName } from "../../accounts/users/users";
 import { questionsFor, waysIn } from "../../accounts/users/ways-in";
 import { config } from "../../config";
 import { Passkey, Session } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
-import type { Owner } from "./sessions";
-
-export { mostPasskeys } from "../../accounts/passkeys/creation";
+import { mostPasskeys } from "../../rules";
+import type { Owner } from "./signed-in";
 
 /** Whether pages of this origin can use passkeys: browsers bind them to the host of `APP_URL`. */
 export const hasPasskeys = (origin: string): boolean => config().relyingPartyId !== null && config().appUrl === origin;
@@ -80,6 +73,6 @@ export async function removePasskey(
     em.remove(passkey);
     await tell(em, "passkey_removed", user, { by: owner });
     const began = passkey.questionedAt ? { credentialId } : null;
-    return endSessionsExcept(em, owner, "passkey_removed", began);
+    return endOtherAccess(em, owner, "passkey_removed", began);
   });
 }

@@ -1,10 +1,10 @@
 import { hashPassword } from "../../accounts/passwords/password-hashing";
-import { type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
+import { type EndedOthers, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { PasswordReset } from "../../database/entities";
 import { unitOfWork } from "../../database/unit-of-work";
 import { type Authenticated, authenticate, countLogin } from "../visitor/login";
-import type { Owner } from "./sessions";
+import type { Owner } from "./signed-in";
 
 /**
  * A wrong password counts as a failed login: the thief of a session gets no more guesses. @returns the verified
@@ -36,6 +36,6 @@ export async function changePassword(
     user.passwordHash = passwordHash;
     await em.nativeDelete(PasswordReset, { email: user.email });
     await tell(em, "password_changed", user, { by: owner });
-    return endSessionsExcept(em, owner, "password_changed");
+    return endOtherAccess(em, owner, "password_changed");
   });
 }

@@ -1,6 +1,6 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { groupsOf, identityOf, isLinked, isTaken, link } from "../../accounts/provider/provider-identities";
-import { type Actor, type EndedOthers, endSessionsExcept, lockOwner } from "../../accounts/sessions/sessions";
+import { type Actor, type EndedOthers, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
 import { tell, tellGroups } from "../../accounts/users/changes";
 import { questionsFor, waysIn } from "../../accounts/users/ways-in";
 import { config } from "../../config";
@@ -53,6 +53,6 @@ export async function unlinkProvider(
     user.idpQuestionedAt = null;
     await tell(em, "provider_unlinked", user, { by: actor });
     await tellGroups(em, user, groups, actor);
-    return endSessionsExcept(em, actor, "unlinked", began);
+    return endOtherAccess(em, actor, "unlinked", began);
   });
 }

@@ -5,7 +5,7 @@ import { parseAddress } from "../../accounts/users/email-address";
 import { areGroups, sortedGroups } from "../../accounts/users/groups";
 import { createUser, lockUser } from "../../accounts/users/users";
 import { unitOfWork } from "../../database/unit-of-work";
-import { isLoopback } from "../../settings/forms";
+import { isLoopback } from "../../settings/formats";
 import type { Visitor } from "../../visitor";
 
 /** Whether a header `Host` names this machine. */

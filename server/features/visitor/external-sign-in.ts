@@ -138,7 +138,7 @@ export async function signInToAccount(visitor: Visitor, profile: Profile): Promi
   return session;
 }
 
-function failureOf(error: unknown): ExternalSignInFailure {
+function reasonOf(error: unknown): ExternalSignInFailure {
   if (error instanceof ExternalSignInError) return error.reason;
   if (error instanceof CallError && error.step) return `${error.step}: ${error.reason}`;
   if (error instanceof DatabaseUnavailable) return "database";
@@ -171,7 +171,7 @@ export const signInProblems = Object.keys(problems) as SignInProblem[];
 
 /** Logs the failure. @returns what the person can be told; `null` if nothing helps */
 export function logExternalSignInFailure(error: unknown): SignInProblem | null {
-  const reason = failureOf(error);
+  const reason = reasonOf(error);
   logEvent({ event: "idp.failed", reason });
   if (error instanceof CallError && isUsedCode(error)) return "stale";
   return signInProblems.find((problem) => problems[problem].test(reason)) ?? null;

@@ -11,11 +11,12 @@ import {
 } from "../../accounts/limits/rate-limits";
 import { hashPassword, isOutdated, verifyPassword } from "../../accounts/passwords/password-hashing";
 import { isSlowToNormalize } from "../../accounts/passwords/stored-hashes";
-import { browserName, findAnyDevice, findDevice, rememberDevice } from "../../accounts/sessions/devices";
+import { findAnyDevice, findDevice, rememberDevice } from "../../accounts/sessions/devices";
 import { type DeviceSignIn, type SignIn, startSession } from "../../accounts/sessions/sessions";
-import { languageOf } from "../../accounts/users/changes";
+import { noticeLanguage } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { lockUser } from "../../accounts/users/users";
+import { browserName } from "../../browsers";
 import { config } from "../../config";
 import { User } from "../../database/entities";
 import { passwordKinds } from "../../database/password-kinds";
@@ -105,7 +106,7 @@ export async function startKnownSession(
   const session = await startSession(em, user.id, signIn);
   const device = await rememberDevice(em, user.id, visitor.deviceToken);
   if (!device.isKnown && (await count(signInMailCounters(user.id, visitor.network), em)) === null) {
-    const language = languageOf(user);
+    const language = noticeLanguage(user);
     const told = { by, browser: browserName(visitor.userAgent, language), at: new Date().toISOString() };
     await enqueue(em, { task: "mail_new_sign_in", email: user.email, language, ...told });
   }

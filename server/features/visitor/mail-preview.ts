@@ -1,7 +1,7 @@
 import { config } from "../../config";
 import { previewedMails } from "../../mail/log-mailer";
 import type { Mail } from "../../mail/mail";
-import { isLoopback } from "../../settings/forms";
+import { isLoopback } from "../../settings/formats";
 
 const hasLogDriver = () => config().mail.driver === "log";
 

@@ -1,6 +1,7 @@
-import { sha256 } from "../../accounts/links/tokens";
 import { acceptPasskey, type NewPasskey } from "../../accounts/passkeys/creation";
 import { hashPassword } from "../../accounts/passwords/password-hashing";
+import { logEvent } from "../../log";
+import { sha256 } from "../../tokens";
 import type { Visitor } from "../../visitor";
 import { type PasswordProblem, passwordProblem } from "./password-policy";
 
@@ -9,6 +10,11 @@ export type LinkForm = Record<"email" | "token" | "password" | "passwordConfirma
 
 /** What the account gets: a password, which is hashed already, or a passkey. */
 export type NewWayIn = { passwordHash: string } | { passkey: NewPasskey };
+
+export function refuseLink(event: "password_reset.refused" | "registration.refused"): "invalid_link" {
+  logEvent({ event, reason: "invalid_link" });
+  return "invalid_link";
+}
 
 type LinkKind = "reset" | "register";
 

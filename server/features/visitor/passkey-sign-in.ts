@@ -55,7 +55,7 @@ async function verifyAnswer(visitor: Visitor, answered: SignInAnswer): Promise<D
   });
 }
 
-async function refuse(visitor: Visitor, failure: Failure): Promise<null> {
+async function refuseSignIn(visitor: Visitor, failure: Failure): Promise<null> {
   const { userId, reason } = failure;
   logEvent({ event: "passkey.failed", ...failure });
   if (userId !== undefined) {
@@ -74,10 +74,10 @@ async function refuse(visitor: Visitor, failure: Failure): Promise<null> {
  */
 export async function signInWithPasskey(visitor: Visitor, text: string) {
   const answered = await consumeSignIn(visitor, text);
-  if ("reason" in answered) return refuse(visitor, answered);
+  if ("reason" in answered) return refuseSignIn(visitor, answered);
   return countLogin(visitor, null, async () => {
     const done = await verifyAnswer(visitor, answered);
-    if ("reason" in done) return refuse(visitor, done);
+    if ("reason" in done) return refuseSignIn(visitor, done);
     logEvent({ event: "passkey.succeeded", userId: done.session.userId });
     return done;
   });

@@ -2,7 +2,7 @@ import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../../accou
 import { consumeLink, isLinkLive, issueResetLink, type MailedLink } from "../../accounts/links/mailed-links";
 import { insertPasskey, passkeyRefused, startCreation } from "../../accounts/passkeys/creation";
 import { rememberDevice } from "../../accounts/sessions/devices";
-import { endAllSessions } from "../../accounts/sessions/sessions";
+import { endAllAccess } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { deliverable } from "../../accounts/users/history";
@@ -19,7 +19,7 @@ import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
 import type { Visitor } from "../../visitor";
 import { providerLabel } from "./external-sign-in";
-import { type LinkForm, linkPurpose, type NewWayIn, newWayIn } from "./new-way-in";
+import { type LinkForm, linkPurpose, type NewWayIn, newWayIn, refuseLink } from "./new-way-in";
 
 /** The work is the same for every address. @returns `null`, or the seconds until the next request is allowed */
 export async function requestPasswordReset(visitor: Visitor, typedEmail: string): Promise<number | null> {
@@ -68,11 +68,6 @@ export async function mailInvitation(email: string, language: Language): Promise
 export const isResetLinkLive = (link: MailedLink): Promise<boolean> =>
   query((em) => isLinkLive(em, PasswordReset, link));
 
-function refuseLink(): "invalid_link" {
-  logEvent({ event: "password_reset.refused", reason: "invalid_link" });
-  return "invalid_link";
-}
-
 /** What the browser creates a passkey from, in place of a password. A dead link makes no challenge. */
 export async function startResetPasskey(visitor: Visitor, link: MailedLink) {
   if (!(await isResetLinkLive(link))) return "invalid_link";
@@ -89,11 +84,11 @@ export async function startResetPasskey(visitor: Visitor, link: MailedLink) {
  * @throws HashingOverloaded
  */
 export async function resetPassword(visitor: Visitor, form: LinkForm) {
-  if (!(await isResetLinkLive(form))) return refuseLink();
+  if (!(await isResetLinkLive(form))) return refuseLink("password_reset.refused");
   const wayIn = await newWayIn(visitor, "reset", form);
   if ("problem" in wayIn) return wayIn;
   const stored = await storeWayIn(visitor, form, wayIn);
-  return stored === "refused" ? ({ problem: "passkey" } as const) : (stored ?? refuseLink());
+  return stored === "refused" ? ({ problem: "passkey" } as const) : (stored ?? refuseLink("password_reset.refused"));
 }
 
 /**
@@ -115,7 +110,7 @@ export function storeWayIn(visitor: Visitor, link: MailedLink, wayIn: NewWayIn) 
     await clearAttempts(em, loginLimit, user.email);
     const change = "passwordHash" in wayIn ? "password_reset" : hadPassword ? "password_replaced" : "passkey_set";
     await tell(em, change, user, { by: visitor });
-    await endAllSessions(em, user.id, "password_reset");
+    await endAllAccess(em, user.id, "password_reset");
     if ("passkey" in wayIn) await insertPasskey(em, user.id, wayIn.passkey);
     return { deviceToken };
   }).catch(passkeyRefused);

@@ -2,9 +2,8 @@ import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import type { JWTPayload } from "jose";
 import * as z from "zod";
 import { lockIdentity } from "../../accounts/links/mailed-links";
-import { sha256 } from "../../accounts/links/tokens";
 import { lockUserOf, logoutKey, logoutMemory } from "../../accounts/provider/provider-identities";
-import { endAllSessions } from "../../accounts/sessions/sessions";
+import { endAllAccess } from "../../accounts/sessions/sessions";
 import { record } from "../../accounts/users/history";
 import { CallError } from "../../calls/json-client";
 import { config } from "../../config";
@@ -14,6 +13,7 @@ import type { LogoutTokenFailure } from "../../events";
 import { logEvent } from "../../log";
 import { keyFinder } from "../../provider/key-set";
 import { providerId } from "../../provider/providers";
+import { sha256 } from "../../tokens";
 
 const asymmetric = "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split(" ");
 
@@ -53,7 +53,7 @@ function endSessionsOf(sub: string, issuer: string, jti: string): Promise<void> 
     await em.insert(LogoutToken, remember(sha256(`${issuer} ${jti}`)));
     const user = await lockUserOf(em, identity);
     const reason = "provider_logout";
-    if (user && (await endAllSessions(em, user.id, reason)) > 0) {
+    if (user && (await endAllAccess(em, user.id, reason)) > 0) {
       await record(em, [user.id], { actor: "provider" }, { type: "session.ended", detail: reason });
     }
     // As late as possible: a sign-in that has arrived by now starts no session after this transaction.
@@ -62,7 +62,7 @@ function endSessionsOf(sub: string, issuer: string, jti: string): Promise<void> 
   });
 }
 
-async function failureOf(token: string): Promise<LogoutTokenFailure | null> {
+async function refusalOf(token: string): Promise<LogoutTokenFailure | null> {
   const { identityProvider } = config();
   if (identityProvider?.provider !== "oidc") return "invalid";
   const { issuer, clientId } = identityProvider;
@@ -81,7 +81,7 @@ async function failureOf(token: string): Promise<LogoutTokenFailure | null> {
 
 /** Ends every session of the account that the provider's logout token names. @returns why it ended none, or `null` */
 export async function endSessionsByProvider(token: string): Promise<LogoutTokenFailure | null> {
-  const reason = await failureOf(token);
+  const reason = await refusalOf(token);
   if (reason !== null) logEvent({ event: "idp.logout_refused", reason });
   return reason;
 }

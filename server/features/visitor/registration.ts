@@ -1,6 +1,5 @@
 import { countAttempt, registrationLimit } from "../../accounts/limits/rate-limits";
 import { consumeLink, isLinkLive, issueLink, lockAddresses, type MailedLink } from "../../accounts/links/mailed-links";
-import { uuidOf } from "../../accounts/links/tokens";
 import { insertPasskey, passkeyRefused, startCreation } from "../../accounts/passkeys/creation";
 import { rememberDevice } from "../../accounts/sessions/devices";
 import { startSession } from "../../accounts/sessions/sessions";
@@ -15,8 +14,9 @@ import { sendMail, simulateMail } from "../../mail/mailer";
 import { accountExistsMail, registrationMail } from "../../mail/messages";
 import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
+import { uuidOf } from "../../tokens";
 import type { Visitor } from "../../visitor";
-import { type LinkForm, linkPurpose, type NewWayIn, newWayIn } from "./new-way-in";
+import { type LinkForm, linkPurpose, type NewWayIn, newWayIn, refuseLink } from "./new-way-in";
 
 /** Whether the pages and mails offer a new account. */
 export const offersRegistration = (): boolean => config().passwords.on && config().registration.mode !== "closed";
@@ -65,11 +65,6 @@ export async function isRegistrationLinkLive(link: MailedLink): Promise<boolean>
   return query(async (em) => (await isLinkLive(em, Registration, link)) && (await em.count(User, { email })) === 0);
 }
 
-function refuseLink(): "invalid_link" {
-  logEvent({ event: "registration.refused", reason: "invalid_link" });
-  return "invalid_link";
-}
-
 /** The id of a user who registers with a passkey: the authenticator stores it before the user exists. */
 const userIdOf = ({ token }: MailedLink) => uuidOf(`user:${token}`);
 
@@ -85,12 +80,12 @@ export async function startRegistrationPasskey(visitor: Visitor, link: MailedLin
  * @throws HashingOverloaded
  */
 export async function completeRegistration(visitor: Visitor, form: LinkForm) {
-  if (!(await isRegistrationLinkLive(form))) return refuseLink();
+  if (!(await isRegistrationLinkLive(form))) return refuseLink("registration.refused");
   const wayIn = await newWayIn(visitor, "register", form);
   if ("problem" in wayIn) return wayIn;
   const done = await registerUser(visitor, form, wayIn);
   if (done === "refused") return { problem: "passkey" as const };
-  if (!done) return refuseLink();
+  if (!done) return refuseLink("registration.refused");
   logEvent({ event: "registration.completed", userId: done.session.userId });
   return done;
 }

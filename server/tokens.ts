@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { encodeHex } from "oslo/encoding";
+import { encodeHex } from "./oslo";
 
 /** 256 random bits as 64 lower-case hex characters. */
 export function mintToken(): string {

@@ -1,4 +1,4 @@
-import { isConfidential, isWebhookSecret, notHttps, notWebhookSecret } from "./forms";
+import { isConfidential, isWebhookSecret, notHttps, notWebhookSecret } from "./formats";
 import { allowedTarget, wildcardDomain } from "./return-to";
 import { isWithin } from "./session-domain";
 import type { KnownValues, Values } from "./settings";

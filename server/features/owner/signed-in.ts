@@ -1,0 +1,123 @@
+import { configuredIssuer, groupsOf } from "../../accounts/provider/provider-identities";
+import { idleLifetime, isLive, livenessAt } from "../../accounts/sessions/sessions";
+import { shownPicture } from "../../accounts/users/changes";
+import { config } from "../../config";
+import { Session, SessionBinding, type User } from "../../database/entities";
+import { prepared, query } from "../../database/unit-of-work";
+import { logEvent } from "../../log";
+import { sha256 } from "../../tokens";
+import type { Visitor } from "../../visitor";
+
+const longestSeenInterval = 3_600_000; // ms between two writes of `last_seen_at`, or a twelfth of the idle lifetime
+
+interface SignedInUser {
+  email: string;
+  name: string | null;
+  /** An https URL; `null` for any other. */
+  pictureUrl: string | null;
+  /** Sorted. */
+  groups: string[];
+  hasPassword: boolean;
+  /** Whether the user has an id of the configured provider, or of any provider when external sign-in is off. */
+  isLinked: boolean;
+  /** Whether the account page asks if the provider's link is the owner's. */
+  isLinkQuestioned: boolean;
+  /** Whether mails to the address are known not to arrive. */
+  isUndeliverable: boolean;
+}
+
+export interface SignedIn {
+  userId: string;
+  sessionId: string;
+  /** Stays when the session gets another id. */
+  sessionKey: string;
+  signedInAt: Date;
+  expiresAt: Date;
+  user: SignedInUser;
+}
+
+/** A signed-in visitor who acts on the account. */
+export type Owner = Visitor & SignedIn;
+
+// Without MikroORM, which was 27 % of a signed-in page's CPU (profile of W5, docs/performance.md): every request of a
+// signed-in browser runs this statement.
+const liveSessionWith = (columns: string, join: string) => `
+  select ${columns} s.id as "sessionId", coalesce(s.key, s.id) as "sessionKey", s.created_at as "createdAt", s.last_seen_at as "lastSeenAt",
+    s.expires_at as "expiresAt",
+    u.id as "userId", u.email, u.name, u.picture_url as "pictureUrl", u.groups,
+    u.idp_groups as "idpGroups", u.idp_id as "idpId", u.idp_issuer as "idpIssuer",
+    u.password_hash is not null as "hasPassword",
+    u.idp_id is not null and coalesce(u.idp_issuer = ?, true) as "isLinked",
+    u.idp_questioned_at is not null as "isLinkQuestioned", u.undeliverable_at is not null as "isUndeliverable"
+  from sessions s join users u on u.id = s.user_id ${join}
+  where s.token_hash = ? and ${isLive}`;
+
+const liveSession = liveSessionWith("", "");
+
+// One statement, as without binding: /auth/verify runs it, too.
+const boundLiveSession = liveSessionWith(
+  `b.bound_from <= ? and not exists (
+    select from jsonb_array_elements(b.cookies) c where c->>'hash' = ? and (c->>'until')::bigint > ?) as "isRefused",`,
+  "left join session_bindings b on b.session_id = s.id",
+);
+
+/** Times are as PostgreSQL writes them. */
+type LiveSession = SignedInUser &
+  Pick<User, "idpGroups" | "idpId" | "idpIssuer"> &
+  Record<"userId" | "sessionId" | "sessionKey" | "createdAt" | "lastSeenAt" | "expiresAt", string> & {
+    isRefused?: boolean | null;
+  };
+
+/**
+ * The live session of a cookie's token, which counts as used now; `null` for every other token. `not_bound`: the session
+ * is bound to its device, and the bound cookie's token is none of its own.
+ */
+export async function resumeSession(
+  token: string,
+  boundToken: string | null = null,
+): Promise<SignedIn | "not_bound" | null> {
+  const now = new Date();
+  const values = [configuredIssuer(), sha256(token), ...livenessAt(now)];
+  const bound = [now, sha256(boundToken ?? ""), now.getTime()];
+  const [row] = config().deviceBoundSessions
+    ? await prepared<LiveSession>("bound-live-session", boundLiveSession, [...bound, ...values])
+    : await prepared<LiveSession>("live-session", liveSession, values);
+  if (!row) return null;
+  const { userId, sessionId, sessionKey } = row;
+  if (row.isRefused) {
+    await logRefusal(sessionId, userId);
+    return "not_bound";
+  }
+  let lastSeen = Date.parse(row.lastSeenAt);
+  if (lastSeen < now.getTime() - Math.min(longestSeenInterval, idleLifetime() / 12)) {
+    await query((em) => em.nativeUpdate(Session, { id: sessionId }, { lastSeenAt: now }));
+    lastSeen = now.getTime();
+  }
+  const { email, name, isLinked, isLinkQuestioned, isUndeliverable } = row;
+  return {
+    userId,
+    sessionId,
+    sessionKey,
+    signedInAt: new Date(row.createdAt),
+    expiresAt: new Date(Math.min(Date.parse(row.expiresAt), lastSeen + idleLifetime())),
+    user: {
+      email,
+      name,
+      pictureUrl: shownPicture(row.pictureUrl),
+      groups: groupsOf(row),
+      hasPassword: row.hasPassword && config().passwords.on,
+      isLinked,
+      isLinkQuestioned,
+      isUndeliverable,
+    },
+  };
+}
+
+const refusalInterval = 60_000; // ms between two lines about a session
+
+async function logRefusal(session: string, userId: string): Promise<void> {
+  const refusedAt = new Date();
+  const isDue = { $or: [{ refusedAt: null }, { refusedAt: { $lte: new Date(Date.now() - refusalInterval) } }] };
+  const due = await query((em) => em.nativeUpdate(SessionBinding, { session, ...isDue }, { refusedAt }));
+  if (due > 0) logEvent({ event: "session.refused", reason: "not_bound", userId });
+}
