@@ -1,5 +1,5 @@
 import { factsOf } from "#server/door/request-facts";
-import { hasPasskeys } from "#server/features/owner/passkeys";
+import { hasPasskeys } from "#server/features/visitor/passkey-sign-in";
 import type { PasswordProblem } from "#server/features/visitor/password-policy";
 import type { AnswerTexts } from "#server/languages/texts";
 import type { Translate } from "#server/languages/translate";

@@ -1,7 +1,7 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
 import { factsOf } from "#server/door/request-facts";
-import { addPasskey, hasPasskeys, startAddingPasskey } from "#server/features/owner/passkeys";
-import { signInWithPasskey, startPasskeySignIn } from "#server/features/visitor/passkey-sign-in";
+import { addPasskey, startAddingPasskey } from "#server/features/owner/passkeys";
+import { hasPasskeys, signInWithPasskey, startPasskeySignIn } from "#server/features/visitor/passkey-sign-in";
 import { startResetPasskey } from "#server/features/visitor/password-reset";
 import { startRegistrationPasskey } from "#server/features/visitor/registration";
 import { methodNotAllowed, minutesIn, respond, returnToOf, tooManyRequests } from "~/answers/responses";

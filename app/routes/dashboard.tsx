@@ -3,8 +3,9 @@ import { data, Link, useActionData, useLoaderData, useLocation } from "@remix-ru
 import { Fragment } from "react";
 import { factsOf } from "#server/door/request-facts";
 import { activeSessions } from "#server/features/owner/own-sessions";
-import { hasPasskeys, passkeysOf } from "#server/features/owner/passkeys";
+import { passkeysOf } from "#server/features/owner/passkeys";
 import { providerLabel } from "#server/features/visitor/external-sign-in";
+import { hasPasskeys } from "#server/features/visitor/passkey-sign-in";
 import { consentOrigin } from "#server/provider/client";
 import { passkeyOffer, shownPasskeys, shownSessions } from "~/account/account-page";
 import { runAccountAction } from "~/account/actions";

@@ -3,10 +3,10 @@ import { data, Form, Link, redirectDocument, useActionData, useLoaderData } from
 import * as z from "zod";
 import { config } from "#server/config";
 import { factsOf } from "#server/door/request-facts";
-import { hasPasskeys } from "#server/features/owner/passkeys";
 import { providerLabel } from "#server/features/visitor/external-sign-in";
 import { inAppBrowser } from "#server/features/visitor/in-app-browser";
 import { logIn } from "#server/features/visitor/login";
+import { hasPasskeys } from "#server/features/visitor/passkey-sign-in";
 import { offersRegistration } from "#server/features/visitor/registration";
 import { recentSignInMinutes } from "#server/rules";
 import {

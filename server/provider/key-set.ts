@@ -1,8 +1,7 @@
 import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
 import * as z from "zod";
 import { CallError, callJson } from "../calls/json-client";
-import { discoverEndpoints } from "./discovery";
-import { keptAnswers } from "./kept-answers";
+import { discoverEndpoints, keptAnswers } from "./discovery";
 
 /** RFC 7517, section 5. */
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });

@@ -3,9 +3,12 @@ import ipaddr from "ipaddr.js";
 import { RateLimit } from "../../database/entities";
 import { prepared, preparedWithin, query } from "../../database/unit-of-work";
 import { DatabaseUnavailable } from "../../errors";
+import { logEvent } from "../../log";
 import { mailsPerQuarterHour as perAddress } from "../../rules";
 import { sha256 } from "../../tokens";
-import { normalizeAddress } from "../users/email-address";
+import type { Visitor } from "../../visitor";
+import { findAnyDevice, findDevice } from "../sessions/devices";
+import { normalizeAddress, parseAddress } from "../users/email-address";
 
 const quarterHour = 15 * 60; // seconds
 const hour = 3_600; // seconds
@@ -44,7 +47,7 @@ const largeNetwork = (network: string) =>
   ipaddr.IPv6.isValid(network) ? `${ipaddr.IPv6.networkAddressFromCIDR(`${network}/48`)}/48` : null;
 
 /** @param network an IPv4 address, or an IPv6 /64, whose /48 has four times the limit */
-export function networkCounters({ name, perNetwork }: Pick<Limit, "name" | "perNetwork">, network: string): Counters {
+function networkCounters({ name, perNetwork }: Pick<Limit, "name" | "perNetwork">, network: string): Counters {
   const ofNetwork = (counted: string, maximum: number) =>
     ({ key: `${name}:client:${counted}`, stage: 0, maximum, window: quarterHour }) as const;
   const large = largeNetwork(network);
@@ -62,22 +65,11 @@ export function countersOf(limit: Limit, address: string, network: string): Coun
 }
 
 /** For logins from a known browser. Address and network are not counted, so that nobody else can lock the owner out. */
-export const deviceCounters = (deviceTokenHash: string): Counters => [
+const deviceCounters = (deviceTokenHash: string): Counters => [
   { key: `login:device:${deviceTokenHash}`, stage: 0, maximum: loginsPerDevice, window: quarterHour },
 ];
 
 const challengeLimit = { name: "passkey", perNetwork: 300 }; // /login asks for one when it opens and every four minutes
-
-/** For passkey challenges, each of which is a row. @param owner a device or a user: nobody else can use up its limit */
-export const challengeCounters = (owner: string | null, network: string): Counters =>
-  owner === null
-    ? networkCounters(challengeLimit, network)
-    : [{ key: `passkey:owner:${owner}`, stage: 0, maximum: challengeLimit.perNetwork, window: quarterHour }];
-
-/** For mails about sign-ins from one network: otherwise somebody who knows the password could flood the mailbox. */
-export const signInMailCounters = (userId: string, network: string): Counters => [
-  { key: `sign-in-mail:${userId}:${largeNetwork(network) ?? network}`, stage: 0, maximum: 3, window: hour },
-];
 
 const now = "(extract(epoch from now()) * 1000)::bigint";
 
@@ -142,6 +134,49 @@ export async function takeBackCount(counters: Counters): Promise<void> {
 
 export const countAttempt = (limit: Limit, address: string, network: string): Promise<number | null> =>
   count(countersOf(limit, address, network));
+
+/** Counts a passkey's challenge, for the user or the device: nobody else can use up its limit. Else for the network. */
+export async function countChallenge({ userId, deviceToken, network }: Visitor & { userId?: string }) {
+  const owner = userId ?? (await findAnyDevice(deviceToken));
+  if (owner === null) return count(networkCounters(challengeLimit, network));
+  return count([{ key: `passkey:owner:${owner}`, stage: 0, maximum: challengeLimit.perNetwork, window: quarterHour }]);
+}
+
+/** Counts a mail about a sign-in from a network: somebody who knows the password could flood the mailbox. */
+export const countSignInMail = (em: EntityManager, userId: string, { network }: Visitor): Promise<number | null> =>
+  count(
+    [{ key: `sign-in-mail:${userId}:${largeNetwork(network) ?? network}`, stage: 0, maximum: 3, window: hour }],
+    em,
+  );
+
+async function loginCounters({ network, deviceToken }: Visitor, email: string | null): Promise<Counters> {
+  const device = await (email === null ? findAnyDevice(deviceToken) : findDevice(deviceToken, parseAddress(email)));
+  if (device) return deviceCounters(device);
+  return email === null ? networkCounters(loginLimit, network) : countersOf(loginLimit, email, network);
+}
+
+/**
+ * Runs an attempt to log in that is counted as failed until it has succeeded, so that simultaneous attempts do not all
+ * find room. It counts for the browser's device if the device belongs to the account, else for the address and the
+ * network. A passkey's sign-in has no address (`null`): it counts for the device, whatever its account, else for the
+ * network. An attempt that throws is not counted: nothing was verified, because too many wait or the client has hung up.
+ *
+ * @returns the attempt's outcome, `null` for a failure; `wait` seconds, without an attempt, after too many failures
+ */
+export async function countLogin<Done>(visitor: Visitor, email: string | null, attempt: () => Promise<Done | null>) {
+  const counters = await loginCounters(visitor, email);
+  const wait = await count(counters);
+  if (wait !== null) {
+    logEvent({ event: "login.throttled" });
+    return { wait };
+  }
+  const done = await attempt().catch(async (error: unknown) => {
+    await takeBackCount(counters);
+    throw error;
+  });
+  if (done !== null) await takeBackCount(counters);
+  return done;
+}
 
 /** When the next attempt for an address is allowed; `null` when it is allowed now. Counts nothing. */
 export async function blockedUntil(limit: Limit, address: string): Promise<Date | null> {

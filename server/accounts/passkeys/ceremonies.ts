@@ -5,8 +5,7 @@ import { query } from "../../database/unit-of-work";
 import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
 import { mintToken, sha256 } from "../../tokens";
 import type { Visitor } from "../../visitor";
-import { challengeCounters, count } from "../limits/rate-limits";
-import { findAnyDevice } from "../sessions/devices";
+import { countChallenge } from "../limits/rate-limits";
 
 /** Loaded when somebody uses a passkey: the library's parsers of CBOR and certificates would slow down a start. */
 export const webAuthn = () => import("@simplewebauthn/server");
@@ -25,8 +24,7 @@ export async function issueChallenge(
   visitor: Visitor & { userId?: string },
   purpose: Purpose,
 ): Promise<{ challenge: Uint8Array<ArrayBuffer>; ceremonyToken: string } | { wait: number }> {
-  const owner = visitor.userId ?? (await findAnyDevice(visitor.deviceToken));
-  const wait = await count(challengeCounters(owner, visitor.network));
+  const wait = await countChallenge(visitor);
   if (wait !== null) return { wait };
   const ceremonyToken = visitor.ceremonyToken ?? mintToken();
   const challenge = Buffer.from(mintToken(), "hex");

@@ -4,14 +4,10 @@ import { type Actor, type EndedOthers, endOtherAccess, lockOwner } from "../../a
 import { tell } from "../../accounts/users/changes";
 import { parseName } from "../../accounts/users/users";
 import { questionsFor, waysIn } from "../../accounts/users/ways-in";
-import { config } from "../../config";
 import { Passkey, Session } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import { mostPasskeys } from "../../rules";
 import type { Owner } from "./signed-in";
-
-/** Whether pages of this origin can use passkeys: browsers bind them to the host of `APP_URL`. */
-export const hasPasskeys = (origin: string): boolean => config().relyingPartyId !== null && config().appUrl === origin;
 
 /** `add`: the owner adds it. `upgrade`: the browser adds it without a click (WebAuthn Level 3, section 5.1.3). */
 type Adding = "add" | "upgrade";

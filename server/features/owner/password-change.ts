@@ -1,9 +1,10 @@
+import { countLogin } from "../../accounts/limits/rate-limits";
 import { hashPassword } from "../../accounts/passwords/password-hashing";
 import { type EndedOthers, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { PasswordReset } from "../../database/entities";
 import { unitOfWork } from "../../database/unit-of-work";
-import { type Authenticated, authenticate, countLogin } from "../visitor/login";
+import { type Authenticated, authenticate } from "../visitor/login";
 import type { Owner } from "./signed-in";
 
 /**

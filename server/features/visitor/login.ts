@@ -1,17 +1,8 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
-import {
-  type Counters,
-  count,
-  countersOf,
-  deviceCounters,
-  loginLimit,
-  networkCounters,
-  signInMailCounters,
-  takeBackCount,
-} from "../../accounts/limits/rate-limits";
+import { countLogin, countSignInMail } from "../../accounts/limits/rate-limits";
 import { hashPassword, isOutdated, verifyPassword } from "../../accounts/passwords/password-hashing";
 import { isSlowToNormalize } from "../../accounts/passwords/stored-hashes";
-import { findAnyDevice, findDevice, rememberDevice } from "../../accounts/sessions/devices";
+import { rememberDevice } from "../../accounts/sessions/devices";
 import { type DeviceSignIn, type SignIn, startSession } from "../../accounts/sessions/sessions";
 import { noticeLanguage } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
@@ -25,35 +16,6 @@ import { HashingOverloaded } from "../../errors";
 import { logEvent } from "../../log";
 import { enqueue } from "../../queue/job-queue";
 import type { Visitor } from "../../visitor";
-
-async function loginCounters({ network, deviceToken }: Visitor, email: string | null): Promise<Counters> {
-  const device = await (email === null ? findAnyDevice(deviceToken) : findDevice(deviceToken, parseAddress(email)));
-  if (device) return deviceCounters(device);
-  return email === null ? networkCounters(loginLimit, network) : countersOf(loginLimit, email, network);
-}
-
-/**
- * Runs an attempt to log in that is counted as failed until it has succeeded, so that simultaneous attempts do not all
- * find room. It counts for the browser's device if the device belongs to the account, else for the address and the
- * network. A passkey's sign-in has no address (`null`): it counts for the device, whatever its account, else for the
- * network. An attempt that throws is not counted: nothing was verified, because too many wait or the client has hung up.
- *
- * @returns the attempt's outcome, `null` for a failure; `wait` seconds, without an attempt, after too many failures
- */
-export async function countLogin<Done>(visitor: Visitor, email: string | null, attempt: () => Promise<Done | null>) {
-  const counters = await loginCounters(visitor, email);
-  const wait = await count(counters);
-  if (wait !== null) {
-    logEvent({ event: "login.throttled" });
-    return { wait };
-  }
-  const done = await attempt().catch(async (error: unknown) => {
-    await takeBackCount(counters);
-    throw error;
-  });
-  if (done !== null) await takeBackCount(counters);
-  return done;
-}
 
 type TypedCredentials = Record<"email" | "password", string>;
 
@@ -105,7 +67,7 @@ export async function startKnownSession(
   const { visitor, way: by } = signIn;
   const session = await startSession(em, user.id, signIn);
   const device = await rememberDevice(em, user.id, visitor.deviceToken);
-  if (!device.isKnown && (await count(signInMailCounters(user.id, visitor.network), em)) === null) {
+  if (!device.isKnown && (await countSignInMail(em, user.id, visitor)) === null) {
     const language = noticeLanguage(user);
     const told = { by, browser: browserName(visitor.userAgent, language), at: new Date().toISOString() };
     await enqueue(em, { task: "mail_new_sign_in", email: user.email, language, ...told });

@@ -1,3 +1,4 @@
+import { countLogin } from "../../accounts/limits/rate-limits";
 import {
   consumeSignIn,
   issueChallenge,
@@ -9,13 +10,17 @@ import {
 import type { DeviceSignIn } from "../../accounts/sessions/sessions";
 import { record } from "../../accounts/users/history";
 import { lockUser } from "../../accounts/users/users";
+import { config } from "../../config";
 import { Passkey } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import type { PasskeyFailure } from "../../events";
 import { logEvent } from "../../log";
 import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
 import type { Visitor } from "../../visitor";
-import { countLogin, startKnownSession } from "./login";
+import { startKnownSession } from "./login";
+
+/** Whether pages of this origin can use passkeys: browsers bind them to the host of `APP_URL`. */
+export const hasPasskeys = (origin: string): boolean => config().relyingPartyId !== null && config().appUrl === origin;
 
 /** The `options` of the browser's `navigator.credentials.get`; `wait` seconds after too many challenges. */
 export async function startPasskeySignIn(visitor: Visitor) {
