@@ -46,7 +46,7 @@ function PasskeyInstead({ action, purpose, link }: PasskeyInsteadProps) {
         <Notice role="alert">
           <Text
             of="link.passkeyExists"
-            parts={{ login: (text) => <Link to={withReturnTo("/login", link.return_to)}>{text}</Link> }}
+            parts={{ login: (text) => <Link to={withReturnTo("/login?notice=passkey", link.return_to)}>{text}</Link> }}
           />
         </Notice>
       )}

@@ -38,7 +38,7 @@ export function action({ request }: ActionFunctionArgs) {
       await declineEmailChange(link);
       return data<Answer>({ typed: link, outcome: "declined" });
     }
-    const signedIn = await getUser(request);
+    const signedIn = await getUser(request, true);
     if (intent === "show") {
       const account = await accountOfEmailChange(link);
       if (account === null) return refuse({ invalidLink });

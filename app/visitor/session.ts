@@ -24,8 +24,11 @@ import { failureShown, settleFailure } from "./sign-in-failure";
 export const mustSignInAgain = ({ signedInAt }: SignedIn, added = 0): boolean =>
   isOlderThan(recentSignInMinutes * 60 + added, signedInAt);
 
-/** @throws SessionNotRefreshed for a navigation of a browser that says so, which must not lead to the login page */
-async function resume(request: Request, isPage: boolean): Promise<SignedIn | null> {
+/**
+ * The signed-in user; `null` for a visitor.
+ * @throws SessionNotRefreshed for a page (`isPage`) whose browser says so: it must not lead to the login page
+ */
+export async function getUser(request: Request, isPage = false): Promise<SignedIn | null> {
   const token = sessionToken(request);
   const session = token ? await resumeSession(token, boundToken(request)) : null;
   if (session !== "not_bound") return session;
@@ -33,11 +36,9 @@ async function resume(request: Request, isPage: boolean): Promise<SignedIn | nul
   return null;
 }
 
-export const getUser = (request: Request) => resume(request, false);
-
 /** Makes a page private. @throws Response for a visitor: to the login page, which leads back to this one */
 export async function requireUser(request: Request, login?: string): Promise<SignedIn> {
-  const signedIn = await resume(request, true);
+  const signedIn = await getUser(request, true);
   if (signedIn) return signedIn;
   const { pathname, search } = new URL(request.url);
   throw redirect(login ?? withReturnTo("/login", allowedReturn(`${pathname}${search}`)));
@@ -56,9 +57,11 @@ export async function requireGuest(
   returnTo: string | null = null,
   maxAge = maxAgeOf(request),
 ): Promise<boolean> {
-  const signedIn = followsForm(request) ? null : await resume(request, true);
+  const isRefusedForm = followsForm(request);
+  const signedIn = isRefusedForm && maxAge === null ? null : await getUser(request, true);
   if (!signedIn) return false;
   if (maxAge !== null && isOlderThan(maxAge, signedIn.signedInAt)) return true;
+  if (isRefusedForm) return false;
   const failed = new URL(request.url).searchParams.get("notice") === "idp_failed";
   const failure = failureShown(request);
   if (failed && !returnTo && failure?.problem !== "stale") throw redirect("/dashboard?notice=idp_failed");

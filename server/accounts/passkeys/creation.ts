@@ -58,9 +58,10 @@ const isConditional = (purpose: Purpose) => purpose.startsWith("upgrade:");
 
 /**
  * The `options` of the browser's `navigator.credentials.create`. Each authenticator makes one passkey for an account.
- * `wait` seconds after too many challenges.
+ * `wait` seconds after too many challenges; `null` for an account that has its maximum of passkeys.
  */
 export async function startCreation(visitor: Visitor, purpose: Purpose, account: Account) {
+  if (account.passkeys.length >= mostPasskeys) return null;
   const issued = await issueChallenge(visitor, purpose);
   if ("wait" in issued) return issued;
   const { userId, email, name, passkeys } = account;
