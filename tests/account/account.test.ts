@@ -99,7 +99,7 @@ describe("the page", () => {
   async function listed(hoursAgo: { started: number; used: number }[]): Promise<number[]> {
     const id = await latchkey.createUser();
     const cookie = await latchkey.signedIn(id);
-    const ids = hoursAgo.map(() => crypto.randomUUID());
+    const ids = hoursAgo.map((): string => crypto.randomUUID());
     for (const [at, { started, used }] of hoursAgo.entries()) {
       await latchkey.execute(
         `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
