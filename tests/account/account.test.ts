@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { deleteAccount } from "#server/features/owner/account-deletion";
 import { endOtherSessions, endSession } from "#server/features/owner/own-sessions";
 import { changePassword } from "#server/features/owner/password-change";
@@ -36,64 +36,97 @@ describe("the page", () => {
     expect(await openAccount(await latchkey.signedIn(id))).toMatchObject({ data: { user: { picture: null } } });
   });
 
-  test("shows profile, sign-in methods and sessions, and marks the current one", { tags: "7.5.2" }, async () => {
-    const id = await latchkey.createUser({ idpId: "42" });
-    await latchkey.execute("update users set name = 'Ada', picture_url = 'https://pictures.example/ada.png'");
-    await latchkey.signedIn(id, firefox);
-    await age("3 hours");
-    const cookie = await latchkey.signedIn(id);
-    await latchkey.signedIn({ email: "bob@example.com" });
-    const { data } = await openAccount(cookie);
-    expect(JSON.stringify(data)).not.toMatch(/argon2|[0-9a-f]{64}/);
-    expect(data).toEqual({
-      user: {
-        name: "Ada",
-        email: "ada@example.com",
-        picture: "https://pictures.example/ada.png",
-        password: true,
-        linked: true,
-        linkQuestioned: false,
-        undeliverable: false,
-      },
-      provider: null,
-      passkeys: {
-        items: [],
-        newName: "An unknown browser",
-        offered: false,
-        upgradable: false,
-        account: { rpId: "localhost", userId: expect.stringMatching(/^[\w-]{22}$/) },
-      },
-      canConnect: false,
-      signInAgain: false,
-      notice: null,
-      sessions: expect.toSatisfy((sessions: unknown[]) => sessions.length === 2),
+  describe("of a user with two sessions", () => {
+    let data: Awaited<ReturnType<typeof openAccount>>["data"];
+
+    beforeEach(async () => {
+      const id = await latchkey.createUser({ idpId: "42" });
+      await latchkey.execute("update users set name = 'Ada', picture_url = 'https://pictures.example/ada.png'");
+      await latchkey.signedIn(id, firefox);
+      await age("3 hours");
+      const cookie = await latchkey.signedIn(id);
+      await latchkey.signedIn({ email: "bob@example.com" });
+      data = (await openAccount(cookie)).data;
     });
-    expect(data.sessions).toMatchObject([
-      { browser: "An unknown browser", current: true, bound: false },
-      { browser: "Firefox on Linux", current: false, bound: false },
-    ]);
-    for (const session of data.sessions) {
-      expect(Object.keys(session).sort()).toEqual(["bound", "browser", "current", "id", "lastSeen", "since"]);
-    }
+
+    test("shows the account", () => {
+      expect(data).toEqual({
+        user: {
+          name: "Ada",
+          email: "ada@example.com",
+          picture: "https://pictures.example/ada.png",
+          password: true,
+          linked: true,
+          linkQuestioned: false,
+          undeliverable: false,
+        },
+        provider: null,
+        passkeys: {
+          items: [],
+          newName: "An unknown browser",
+          offered: false,
+          upgradable: false,
+          account: { rpId: "localhost", userId: expect.stringMatching(/^[\w-]{22}$/) },
+        },
+        canConnect: false,
+        signInAgain: false,
+        notice: null,
+        sessions: expect.any(Array),
+      });
+    });
+
+    test("lists this user's sessions alone", { tags: "7.5.2" }, () => {
+      expect(data.sessions).toHaveLength(2);
+      expect(data.sessions).toMatchObject([
+        { browser: "An unknown browser", bound: false },
+        { browser: "Firefox on Linux", bound: false },
+      ]);
+    });
+
+    test("marks the current session", () => {
+      expect(data.sessions.map(({ current }: { current: boolean }) => current)).toEqual([true, false]);
+    });
+
+    test("contains no secret", () => {
+      expect(JSON.stringify(data)).not.toMatch(/argon2|[0-9a-f]{64}/);
+      for (const session of data.sessions) {
+        expect(Object.keys(session).sort()).toEqual(["bound", "browser", "current", "id", "lastSeen", "since"]);
+      }
+    });
   });
 
-  test("lists the session that was used last first, and of two the one that was started last", async () => {
+  /** The current session as -1, the others by their index in `hoursAgo`. */
+  async function listed(hoursAgo: { started: number; used: number }[]): Promise<number[]> {
     const id = await latchkey.createUser();
     const cookie = await latchkey.signedIn(id);
-    const own = await sessionIdOf(id);
-    const started = [5, 9, 8, 3]; // hours ago
-    const ids = started.map(() => crypto.randomUUID());
-    for (const [at, used] of [4, 2, 2, 3].entries()) {
+    const ids = hoursAgo.map((): string => crypto.randomUUID());
+    for (const [at, { started, used }] of hoursAgo.entries()) {
       await latchkey.execute(
         `insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)
-         values (?, ?, ?, date_trunc('hour', now()) - interval '${started[at]} hours',
+         values (?, ?, ?, date_trunc('hour', now()) - interval '${started} hours',
            date_trunc('hour', now()) - interval '${used} hours', now() + interval '1 day')`,
         [ids[at], `token ${at}`, id],
       );
     }
     const { data } = await openAccount(cookie);
-    const listed = data.sessions.map((session: { id: string }) => session.id);
-    expect(listed).toEqual([own, ids[2], ids[1], ids[3], ids[0]]);
+    return data.sessions.map((session: { id: string }) => ids.indexOf(session.id));
+  }
+
+  test("lists the session that was used last first", async () => {
+    const hoursAgo = [
+      { started: 5, used: 4 },
+      { started: 9, used: 2 },
+      { started: 3, used: 3 },
+    ];
+    expect(await listed(hoursAgo)).toEqual([-1, 1, 2, 0]);
+  });
+
+  test("lists the later of two sessions that were last used at the same time first", async () => {
+    const hoursAgo = [
+      { started: 9, used: 2 },
+      { started: 8, used: 2 },
+    ];
+    expect(await listed(hoursAgo)).toEqual([-1, 1, 0]);
   });
 
   test("lets its forms lead to the provider's origin while the provider can be connected", async () => {
@@ -146,13 +179,19 @@ const twoIntents: [string, string][] = [
 
 test.each([[[]], ...["", "toString", "delete"].map((intent) => [[["intent", intent]]]), [twoIntents]] as [
   [string, string][],
-][])("the fields %j are answered 422 and change nothing", async (fields) => {
+][])("the fields %j are refused", async (fields) => {
   const cookie = await latchkey.signedIn();
   const refused = await latchkey.unchanged(() => call(dashboard.action, post("/dashboard", fields, { cookie })));
   expect(refused).toMatchObject({ status: 422, data: { errors: { intent: "Choose an action." } } });
 });
 
 describe("end-session", () => {
+  async function expectRefused(cookie: string, sessionId: string | undefined): Promise<void> {
+    const fields = sessionId === undefined ? undefined : { sessionId };
+    const refused = await latchkey.unchanged(() => act(cookie, "end-session", fields));
+    expect(refused).toMatchObject({ status: 422, data: { errors: { sessionId: expect.any(String) } } });
+  }
+
   test("ends that session without a recent sign-in", { tags: "7.5.2" }, async () => {
     const id = await latchkey.createUser();
     await latchkey.signedIn(id);
@@ -177,34 +216,53 @@ describe("end-session", () => {
     expect(await latchkey.execute("select * from sessions")).toEqual([]);
   });
 
-  test("with another user's session, an unknown one or none is refused", { tags: "8.2.2" }, async () => {
+  test.each([
+    ["an unknown session", [crypto.randomUUID()]],
+    ["no session", [undefined, ""]],
+    ["a value that is no id", ["x", "%", "\0", "' or true --"]],
+  ])("with %s is refused", { tags: "8.2.2" }, async (_what, ids) => {
+    const cookie = await latchkey.signedIn();
+    for (const id of ids) await expectRefused(cookie, id);
+  });
+
+  test("with another user's session is refused", { tags: "8.2.2" }, async () => {
     const cookie = await latchkey.signedIn();
     const bob = await latchkey.createUser({ email: "bob@example.com" });
     await latchkey.signedIn(bob);
     await emailChangeLink(latchkey, cookie, "new@example.com");
-    const ids = [await sessionIdOf(bob), crypto.randomUUID(), "", "x", "%", "\0", "' or true --"];
-    for (const fields of [...ids.map((sessionId) => ({ sessionId })), undefined]) {
-      const refused = await latchkey.unchanged(() => act(cookie, "end-session", fields));
-      expect(refused).toMatchObject({ status: 422, data: { errors: { sessionId: expect.any(String) } } });
-    }
+    await expectRefused(cookie, await sessionIdOf(bob));
   });
 });
 
-test("end-other-sessions keeps the current and other users' sessions", { tags: "7.5.2" }, async () => {
-  const id = await latchkey.createUser();
-  for (let count = 0; count < 3; count++) await latchkey.signedIn(id);
-  const cookie = await latchkey.signedIn(id);
-  const bobs = await latchkey.signedIn({ email: "bob@example.com" });
-  await age("2 days");
-  const ended = await act(cookie, "end-other-sessions");
-  expect(ended).toMatchObject({ status: 302, location: "/dashboard?notice=sessions_ended" });
-  expect((await openAccount(`session=${ended.cookies.session}`)).data.sessions).toHaveLength(1);
-  expect((await openAccount(bobs)).status).toBe(200);
-  expect(await latchkey.execute("select * from sessions")).toHaveLength(2);
+describe("end-other-sessions", () => {
+  let bobs: string;
+  let ended: Awaited<ReturnType<typeof act>>;
+
+  beforeEach(async () => {
+    const id = await latchkey.createUser();
+    for (let count = 0; count < 3; count++) await latchkey.signedIn(id);
+    const cookie = await latchkey.signedIn(id);
+    bobs = await latchkey.signedIn({ email: "bob@example.com" });
+    await age("2 days");
+    ended = await act(cookie, "end-other-sessions");
+  });
+
+  test("ends the user's other sessions without a recent sign-in", { tags: "7.5.2" }, async () => {
+    expect(ended).toMatchObject({ status: 302, location: "/dashboard?notice=sessions_ended" });
+    expect(await latchkey.execute("select * from sessions")).toHaveLength(2);
+  });
+
+  test("keeps the current session", { tags: "7.5.2" }, async () => {
+    expect((await openAccount(`session=${ended.cookies.session}`)).data.sessions).toHaveLength(1);
+  });
+
+  test("keeps the sessions of other users", { tags: "7.5.2" }, async () => {
+    expect((await openAccount(bobs)).status).toBe(200);
+  });
 });
 
 describe("send-password-link", () => {
-  test("mails the link to the user's address, not a posted one", { tags: ["8.2.3", "15.3.3"] }, async () => {
+  test("mails the link to the address of the account", { tags: ["8.2.3", "15.3.3"] }, async () => {
     const cookie = await latchkey.signedIn({ password: null, idpId: "42" });
     await age("2 days");
     expect((await act(cookie, "send-password-link", { email: "eve@example.com" })).status).toBe(200);
@@ -213,22 +271,31 @@ describe("send-password-link", () => {
     expect(latchkey.mails()[0]?.link?.pathname).toBe("/reset-password");
   });
 
-  test("counts toward the address's limit of five reset mails; past it the page says when to ask again", async () => {
+  test("says past five links of an address when to ask again", async () => {
     const cookie = await latchkey.signedIn();
     for (let count = 0; count < 5; count++) expect((await act(cookie, "send-password-link")).status).toBe(200);
     const refused = await act(cookie, "send-password-link");
     const passwordLink = "Too many links were asked for. Try again in 15 minutes.";
     expect(refused).toMatchObject({ status: 429, data: { errors: { passwordLink } } });
     expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(0);
+  });
+
+  test("mails at most five links to an address", async () => {
+    const cookie = await latchkey.signedIn();
+    for (let count = 0; count < 6; count++) await act(cookie, "send-password-link");
     await latchkey.drain();
     expect(latchkey.mails()).toHaveLength(5);
   });
 });
 
 describe("unlink-provider", () => {
-  test("is refused when no provider is connected, and when the account is deleted meanwhile", async () => {
+  test("is refused when no provider is connected", async () => {
     const cookie = await latchkey.signedIn();
     expect((await latchkey.unchanged(() => act(cookie, "unlink-provider"))).status).toBe(422);
+  });
+
+  test("is refused when the account is deleted meanwhile", async () => {
+    await latchkey.createUser();
     expect(await unlinkProvider({ userId: crypto.randomUUID(), sessionId: null })).toBe("session_ended");
   });
 
@@ -241,32 +308,55 @@ describe("unlink-provider", () => {
 });
 
 describe("delete-account", () => {
-  test("removes the user, the sessions and the links, and no other user's", { tags: "7.4.2" }, async () => {
-    const pending = await registrationLink(latchkey, "ada@example.com");
-    const id = await latchkey.createUser();
-    const bob = await latchkey.createUser({ email: "bob@example.com" });
-    await resetLink(latchkey);
-    await resetLink(latchkey, "bob@example.com");
-    await registrationLink(latchkey);
-    await latchkey.signedIn(id);
-    await latchkey.signedIn(bob);
-    const cookie = await latchkey.signedIn(id);
-    await logIn();
-    expect(pending.token).toMatch(/^[0-9a-f]{64}$/);
+  describe("with the address of the account typed", () => {
+    let bob: string;
+    let cookie: string;
+    let deleted: Awaited<ReturnType<typeof act>>;
 
-    const deleted = await act(cookie, "delete-account", { email: " ADA@example.com " });
-    expect(deleted).toMatchObject({ status: 302, location: "/account-deleted" });
-    expect(deleted.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^session=; Expires=Thu, 01 Jan 1970 /),
-      "last_sign_in=; HttpOnly; Max-Age=0; Path=/; SameSite=Lax",
-    ]);
-    expect(await latchkey.execute("select email from users")).toEqual([{ email: "bob@example.com" }]);
-    expect(await latchkey.execute("select user_id from sessions")).toEqual([{ user_id: bob }]);
-    expect(await latchkey.execute("select * from devices")).toEqual([]);
-    expect(await latchkey.execute("select email from password_resets")).toEqual([{ email: "bob@example.com" }]);
-    expect(await latchkey.execute("select email from registrations")).toEqual([{ email: "grace@example.com" }]);
-    expect(await openAccount(cookie)).toMatchObject({ status: 302, location: "/login" });
-    expect((await logIn()).status).toBe(422);
+    beforeEach(async () => {
+      const pending = await registrationLink(latchkey, "ada@example.com");
+      const id = await latchkey.createUser();
+      bob = await latchkey.createUser({ email: "bob@example.com" });
+      await resetLink(latchkey);
+      await resetLink(latchkey, "bob@example.com");
+      await registrationLink(latchkey);
+      await latchkey.signedIn(id);
+      await latchkey.signedIn(bob);
+      cookie = await latchkey.signedIn(id);
+      await logIn();
+      expect(pending.token).toMatch(/^[0-9a-f]{64}$/);
+      deleted = await act(cookie, "delete-account", { email: " ADA@example.com " });
+    });
+
+    test("leads to the page that confirms it", () => {
+      expect(deleted).toMatchObject({ status: 302, location: "/account-deleted" });
+    });
+
+    test("clears the browser's cookies", () => {
+      expect(deleted.headers.getSetCookie()).toEqual([
+        expect.stringMatching(/^session=; Expires=Thu, 01 Jan 1970 /),
+        "last_sign_in=; HttpOnly; Max-Age=0; Path=/; SameSite=Lax",
+      ]);
+    });
+
+    test("removes this user alone", async () => {
+      expect(await latchkey.execute("select email from users")).toEqual([{ email: "bob@example.com" }]);
+      expect((await logIn()).status).toBe(422);
+    });
+
+    test("ends every session of this user alone", { tags: "7.4.2" }, async () => {
+      expect(await latchkey.execute("select user_id from sessions")).toEqual([{ user_id: bob }]);
+      expect(await openAccount(cookie)).toMatchObject({ status: 302, location: "/login" });
+    });
+
+    test("forgets the user's known browsers", async () => {
+      expect(await latchkey.execute("select * from devices")).toEqual([]);
+    });
+
+    test("removes the mailed links of this address alone", async () => {
+      expect(await latchkey.execute("select email from password_resets")).toEqual([{ email: "bob@example.com" }]);
+      expect(await latchkey.execute("select email from registrations")).toEqual([{ email: "grace@example.com" }]);
+    });
   });
 
   test("a queued reset mail of the deleted account is not sent", async () => {
@@ -278,7 +368,7 @@ describe("delete-account", () => {
     expect(await latchkey.execute("select * from password_resets")).toEqual([]);
   });
 
-  test("of two simultaneous requests one deletes, is logged and mailed", async () => {
+  test("two simultaneous requests delete the account once", async () => {
     const operator = { userId: await latchkey.createUser(), sessionId: null };
     await latchkey.signedIn(operator.userId);
     const request = () => deleteAccount(operator, "ada@example.com", "ada@example.com");
@@ -292,7 +382,7 @@ describe("delete-account", () => {
   });
 
   const others = ["", "bob@example.com", "ada", "ada@example.co", "ada@examp\u212ae.com"];
-  test.each(others)("with %j typed is refused at its field and changes nothing", async (email) => {
+  test.each(others)("with %j typed is refused at its field", async (email) => {
     const cookie = await latchkey.signedIn();
     await latchkey.createUser({ email: "bob@example.com" });
     const refused = await latchkey.unchanged(() => act(cookie, "delete-account", { email }));
@@ -302,20 +392,28 @@ describe("delete-account", () => {
   });
 });
 
-describe("the 15 minutes of a recent sign-in", () => {
+describe("a sign-in", () => {
+  test("does not become recent by use of its session", async () => {
+    latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" });
+    const cookie = await latchkey.signedIn();
+    await age("15 minutes");
+    expect((await openAccount(cookie)).data.signInAgain).toBe(true);
+    expect((await openAccount(cookie)).data.signInAgain).toBe(true);
+  });
+
   const intents = ["change-password", "unlink-provider", "connect-provider", "change-email", "delete-account"].concat([
     "add-passkey",
     "remove-passkey",
   ]);
   test.each(intents)(
-    "after them, %s requires a new sign-in first",
+    "is required again before %s after 15 minutes",
     { tags: ["7.5.1", "CVE-2026-3429"] },
     async (intent) => {
       latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" });
       const idpId = intent === "connect-provider" ? null : "42";
       const cookie = await latchkey.signedIn({ idpId });
       await age("15 minutes");
-      expect((await openAccount(cookie)).data.signInAgain).toBe(true); // Using the session does not extend them.
+      await openAccount(cookie);
       const refused = await latchkey.unchanged(() => act(cookie, intent, { email: "ada@example.com" }), "sessions");
       expect(refused).toMatchObject({ status: 302, location: "/login?notice=sign_in_again" });
       expect(refused.cookies).toEqual({ session: "" });
@@ -324,7 +422,7 @@ describe("the 15 minutes of a recent sign-in", () => {
     },
   );
 
-  test.each(["unlink-provider", "delete-account"])("within them, %s succeeds", async (intent) => {
+  test.each(["unlink-provider", "delete-account"])("of the last 15 minutes is enough for %s", async (intent) => {
     const cookie = await latchkey.signedIn({ idpId: "42" });
     await age("14 minutes");
     await act(cookie, intent, { email: "ada@example.com" });

@@ -6,7 +6,7 @@ import { surveyed, violations, wcag } from "../support/browser/survey";
 
 const site = startSite();
 
-test("the history of an account is read at 320 px in every language, without scripts", async () => {
+test("the history of an account fits in 320 px without scripts in every language", async () => {
   const page = await site.visit({ viewport: { width: 320, height: 700 }, javaScriptEnabled: false });
   await register(site, page, "activity@example.com");
   for (const language of Object.keys(languages)) {

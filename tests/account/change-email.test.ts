@@ -51,6 +51,13 @@ const emails = async () =>
 
 const sent = () => latchkey.mails().map(({ to, subject }) => `${to}: ${subject}`);
 
+/** The link that was confirmed in the owner's browser. */
+async function confirmed(): Promise<MailedLink> {
+  const one = await link();
+  expect((await confirm(one, cookie)).status).toBe(302);
+  return one;
+}
+
 async function expectInvalid(one: MailedLink, from = ""): Promise<void> {
   const refused = await latchkey.unchanged(() => confirm(one, from));
   expect(refused).toMatchObject({ status: 422, data: { typed: one, invalidLink } });
@@ -65,8 +72,13 @@ const answer = (email: string): Outcome => ({
 });
 
 describe("asking for another address", () => {
-  test("mails a link to the new address and a notice to the old one, and changes nothing yet", async () => {
+  test("is answered with where the link goes", async () => {
     expect(await ask(" Lovelace@Example.com ")).toEqual(answer("Lovelace@Example.com"));
+    expect(latchkey.events()).toEqual([{ event: "email_change.requested" }]);
+  });
+
+  test("queues one mail for each of the two addresses", async () => {
+    await ask(" Lovelace@Example.com ");
     expect(await latchkey.jobs()).toEqual([
       {
         task: "mail_email_change",
@@ -78,33 +90,65 @@ describe("asking for another address", () => {
       },
       { task: "mail_email_changing", email: oldEmail, newEmail, language: "en" },
     ]);
-    await latchkey.drain();
+  });
+
+  test("mails a link to the new address", async () => {
+    const { email, token } = await link();
+    expect(email).toBe(newEmail);
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
+    expect(sent()).toContain(`${newEmail}: Confirm your new email address`);
+  });
+
+  test("mails a notice to the old address", async () => {
+    await link();
     expect(sent().sort()).toEqual([
       `${oldEmail}: Your email address is being changed`,
       `${newEmail}: Confirm your new email address`,
     ]);
-    const { email, token } = Object.fromEntries(latchkey.mails().find(({ to }) => to === newEmail)!.link!.searchParams);
-    expect(email).toBe(newEmail);
-    expect(token).toMatch(/^[0-9a-f]{64}$/);
-    expect(await latchkey.execute("select * from email_changes")).toEqual([
-      { token_hash: sha256(token ?? ""), user_id: ada, email: newEmail, expires_at: expect.anything() },
-    ]);
-    expect(await emails()).toEqual([oldEmail]);
-    expect(latchkey.events()).toEqual([{ event: "email_change.requested" }]);
   });
 
-  test("is answered alike for an address with an account, which is told; the owner gets the same notice", async () => {
-    await latchkey.createUser({ email: "bob@example.com" });
-    expect(await ask("bob@example.com")).toEqual(answer("bob@example.com"));
-    await latchkey.drain();
-    expect(sent().sort()).toEqual([
-      `${oldEmail}: Your email address is being changed`,
-      "bob@example.com: You already have an account",
+  test("stores the token as its SHA-256", async () => {
+    const { token } = await link();
+    expect(await latchkey.execute("select * from email_changes")).toEqual([
+      { token_hash: sha256(token), user_id: ada, email: newEmail, expires_at: expect.anything() },
     ]);
-    expect(latchkey.mails().find(({ to }) => to === oldEmail)?.text).toContain("to bob@example.com.");
-    expect(latchkey.mails().map(({ link: one }) => one)).toEqual([null, null]);
-    const rows = await latchkey.execute<Record<string, string>>("select user_id, email from email_changes");
-    expect(rows).toEqual([{ user_id: ada, email: "bob@example.com" }]);
+  });
+
+  test("does not change the address yet", async () => {
+    await link();
+    expect(await emails()).toEqual([oldEmail]);
+  });
+
+  describe("that has an account", () => {
+    let asked: Outcome;
+
+    beforeEach(async () => {
+      await latchkey.createUser({ email: "bob@example.com" });
+      asked = await ask("bob@example.com");
+      await latchkey.drain();
+    });
+
+    test("is answered as for one without", async () => {
+      expect(asked).toEqual(answer("bob@example.com"));
+      const rows = await latchkey.execute<Record<string, string>>("select user_id, email from email_changes");
+      expect(rows).toEqual([{ user_id: ada, email: "bob@example.com" }]);
+    });
+
+    test("tells the owner of the address", () => {
+      expect(sent()).toContain("bob@example.com: You already have an account");
+    });
+
+    test("mails the same notice to the old address", () => {
+      expect(sent().sort()).toEqual([
+        `${oldEmail}: Your email address is being changed`,
+        "bob@example.com: You already have an account",
+      ]);
+      expect(latchkey.mails().find(({ to }) => to === oldEmail)?.text).toContain("to bob@example.com.");
+    });
+
+    test("mails no link", () => {
+      expect(latchkey.mails().map(({ link: one }) => one)).toEqual([null, null]);
+    });
   });
 
   test.each([
@@ -117,26 +161,55 @@ describe("asking for another address", () => {
     expect(await latchkey.unchanged(() => ask(email))).toMatchObject({ status: 422, data });
   });
 
-  test.each([
+  describe.each([
     ["domains", "lovelace@example.net", []],
     ["domains", newEmail, [`${newEmail}: Confirm your new email address`]],
     ["closed", newEmail, [`${newEmail}: Confirm your new email address`]],
-  ])("with REGISTRATION=%s to %s is answered alike, and the new address is sent %j", async (mode, email, mails) => {
-    latchkey.configure({ REGISTRATION: mode, ...(mode === "domains" && { REGISTRATION_DOMAINS: "example.com" }) });
-    expect(await ask(email)).toEqual(answer(email));
-    await latchkey.drain();
-    expect(sent().filter((mail) => mail.startsWith(email))).toEqual(mails);
-    expect(await latchkey.execute("select email from email_changes")).toEqual([{ email }]);
+  ])("with REGISTRATION=%s to %s", (mode, email, mails) => {
+    let asked: Outcome;
+
+    beforeEach(async () => {
+      latchkey.configure({ REGISTRATION: mode, ...(mode === "domains" && { REGISTRATION_DOMAINS: "example.com" }) });
+      asked = await ask(email);
+      await latchkey.drain();
+    });
+
+    test("is answered as with open registration", async () => {
+      expect(asked).toEqual(answer(email));
+      expect(await latchkey.execute("select email from email_changes")).toEqual([{ email }]);
+    });
+
+    test(`mails the new address ${mails.length ? "the link" : "nothing"}`, () => {
+      expect(sent().filter((mail) => mail.startsWith(email))).toEqual(mails);
+    });
   });
 
-  test("counts with the registration mails of the address: past five in 15 minutes the answer is the same and no mail goes", async () => {
-    for (let at = 0; at < 3; at++) await askForAccount(newEmail);
-    for (let at = 0; at < 4; at++) expect(await ask(newEmail)).toEqual(answer(newEmail));
-    await latchkey.drain();
-    expect(sent().filter((mail) => mail.startsWith(newEmail))).toHaveLength(5);
-    expect(sent().filter((mail) => mail.startsWith(oldEmail))).toHaveLength(2);
-    const refused = { event: "email_change.refused", reason: "throttled" };
-    expect(latchkey.events().filter(({ event }) => event === refused.event)).toEqual([refused, refused]);
+  describe("after three registration mails to the address", () => {
+    beforeEach(async () => {
+      for (let at = 0; at < 3; at++) await askForAccount(newEmail);
+    });
+
+    test("mails it two links in 15 minutes", async () => {
+      for (let at = 0; at < 4; at++) await ask(newEmail);
+      await latchkey.drain();
+      expect(sent().filter((mail) => mail.startsWith(newEmail))).toHaveLength(5);
+    });
+
+    test("mails no notice for a refused link", async () => {
+      for (let at = 0; at < 4; at++) await ask(newEmail);
+      await latchkey.drain();
+      expect(sent().filter((mail) => mail.startsWith(oldEmail))).toHaveLength(2);
+    });
+
+    test("is answered alike past the limit", async () => {
+      for (let at = 0; at < 4; at++) expect(await ask(newEmail)).toEqual(answer(newEmail));
+    });
+
+    test("logs each refusal", async () => {
+      for (let at = 0; at < 4; at++) await ask(newEmail);
+      const refused = { event: "email_change.refused", reason: "throttled" };
+      expect(latchkey.events().filter(({ event }) => event === refused.event)).toEqual([refused, refused]);
+    });
   });
 
   test("counts for the client: at most fifty mails in 15 minutes", async () => {
@@ -151,41 +224,85 @@ describe("asking for another address", () => {
 });
 
 describe("confirming", () => {
-  test("in the browser that asked sets the address, keeps its session and ends every other one", async () => {
-    const other = await latchkey.signedIn(ada);
-    const bobs = await latchkey.signedIn({ email: "bob@example.com" });
-    const { status, location, cookies } = await confirm(await link(), cookie);
-    expect([status, location]).toEqual([302, "/dashboard?notice=email_changed"]);
-    expect((await openAccount(`session=${cookies.session}`)).data.user.email).toBe(newEmail);
-    expect(await openAccount(other)).toMatchObject({ location: "/login" });
-    expect((await openAccount(bobs)).status).toBe(200);
-    expect((await logIn({ email: oldEmail })).status).toBe(422);
-    expect((await logIn({ email: newEmail })).status).toBe(302);
-    expect(latchkey.events().slice(0, 3)).toEqual([
-      { event: "email_change.requested" },
-      { event: "session.ended", reason: "email_changed" },
-      { event: "email_change.completed" },
-    ]);
+  describe("in the browser that asked", () => {
+    let other: string;
+    let bobs: string;
+    let confirmed: Outcome;
+
+    beforeEach(async () => {
+      other = await latchkey.signedIn(ada);
+      bobs = await latchkey.signedIn({ email: "bob@example.com" });
+      confirmed = await confirm(await link(), cookie);
+    });
+
+    test("sets the address", async () => {
+      const { status, location } = confirmed;
+      expect([status, location]).toEqual([302, "/dashboard?notice=email_changed"]);
+      expect((await logIn({ email: oldEmail })).status).toBe(422);
+      expect((await logIn({ email: newEmail })).status).toBe(302);
+    });
+
+    test("keeps its session", async () => {
+      expect((await openAccount(`session=${confirmed.cookies.session}`)).data.user.email).toBe(newEmail);
+    });
+
+    test("ends every other session of the account", async () => {
+      expect(await openAccount(other)).toMatchObject({ location: "/login" });
+      expect(latchkey.events()).toEqual([
+        { event: "email_change.requested" },
+        { event: "session.ended", reason: "email_changed" },
+        { event: "email_change.completed" },
+      ]);
+    });
+
+    test("keeps the sessions of other accounts", async () => {
+      expect((await openAccount(bobs)).status).toBe(200);
+    });
   });
 
-  test("in a browser without a session ends every session and signs nobody in", async () => {
-    const { status, location, cookies } = await confirm(await link());
-    expect([status, location, cookies]).toEqual([302, "/login?notice=email_changed", {}]);
-    expect(await latchkey.execute("select * from sessions")).toEqual([]);
-    expect(await emails()).toEqual([newEmail]);
+  describe("in a browser without a session", () => {
+    let confirmed: Outcome;
+
+    beforeEach(async () => {
+      confirmed = await confirm(await link());
+    });
+
+    test("sets the address", async () => {
+      expect(await emails()).toEqual([newEmail]);
+    });
+
+    test("ends every session of the account", async () => {
+      expect(await latchkey.execute("select * from sessions")).toEqual([]);
+    });
+
+    test("signs nobody in", () => {
+      const { status, location, cookies } = confirmed;
+      expect([status, location, cookies]).toEqual([302, "/login?notice=email_changed", {}]);
+    });
   });
 
-  test("in a browser of another user is refused, and the link stays valid", async () => {
-    const bobs = await latchkey.signedIn({ email: "bob@example.com" });
-    const one = await link();
-    const refused = await latchkey.unchanged(() => confirm(one, bobs));
-    expect(refused).toMatchObject({ status: 422, data: { typed: one, outcome: "another_account" } });
-    expect(refused.cookies).toEqual({});
-    expect((await confirm(one)).status).toBe(302);
+  describe("in a browser of another user", () => {
+    let one: MailedLink;
+    let refused: Outcome;
+
+    beforeEach(async () => {
+      const bobs = await latchkey.signedIn({ email: "bob@example.com" });
+      one = await link();
+      refused = await latchkey.unchanged(() => confirm(one, bobs));
+    });
+
+    test("is refused", () => {
+      expect(refused).toMatchObject({ status: 422, data: { typed: one, outcome: "another_account" } });
+      expect(refused.cookies).toEqual({});
+    });
+
+    test("keeps the link valid", async () => {
+      expect((await confirm(one)).status).toBe(302);
+    });
   });
 
   test.each([
-    ["without a session forgets every device, so that the next login is told", false],
+    ["without a session forgets every device", false],
     ["in the owner's browser keeps every device", true],
   ])("%s", async (_what, owns) => {
     const { cookies } = await logIn({ email: oldEmail });
@@ -195,57 +312,106 @@ describe("confirming", () => {
     );
   });
 
-  test("names the account by its present address before it: in the mail, and after a form, in every browser but another account's", async () => {
-    const one = await link();
-    expect(latchkey.mails().find(({ to }) => to === newEmail)?.text).toContain(
-      `The account ${oldEmail} is to get this address. When you confirm it, you log in to that account with this address, and its mails come here.`,
-    );
-    const path = `/account/email?${new URLSearchParams(one)}`;
-    const bobs = await latchkey.signedIn({ email: "bob@example.com" });
-    for (const from of [cookie, bobs, ""]) {
-      expect((await call(confirmEmail.loader, get(path, { cookie: from }))).data).toEqual(one);
-    }
+  describe("names the account by its present address", () => {
+    let one: MailedLink;
+    let bobs: string;
+
+    beforeEach(async () => {
+      one = await link();
+      bobs = await latchkey.signedIn({ email: "bob@example.com" });
+    });
+
+    const browser = (whose: string) => ({ owner: cookie, "another user": bobs })[whose] ?? "";
+
     const show = (token: string, from = "") =>
       latchkey.unchanged(() => confirm({ ...one, token, intent: "show" }, from));
-    for (const from of [cookie, ""]) {
-      expect(await show(one.token, from)).toMatchObject({ status: 200, data: { typed: one, account: oldEmail } });
-    }
-    const refused = await show(one.token, bobs);
-    expect([refused.status, refused.data]).toEqual([422, { typed: one, outcome: "another_account" }]);
-    expect(await show("0".repeat(64))).toMatchObject({ status: 422, data: { invalidLink } });
+
+    test("in the mail", () => {
+      expect(latchkey.mails().find(({ to }) => to === newEmail)?.text).toContain(
+        `The account ${oldEmail} is to get this address. When you confirm it, you log in to that account with this address, and its mails come here.`,
+      );
+    });
+
+    test.each(["owner", "another user", "nobody"])("not yet at the link in a browser of %s", async (whose) => {
+      const path = `/account/email?${new URLSearchParams(one)}`;
+      expect((await call(confirmEmail.loader, get(path, { cookie: browser(whose) }))).data).toEqual(one);
+    });
+
+    test.each(["owner", "nobody"])("after a form in a browser of %s", async (whose) => {
+      const shown = await show(one.token, browser(whose));
+      expect(shown).toMatchObject({ status: 200, data: { typed: one, account: oldEmail } });
+    });
+
+    test("never in a browser of another user", async () => {
+      const refused = await show(one.token, bobs);
+      expect([refused.status, refused.data]).toEqual([422, { typed: one, outcome: "another_account" }]);
+    });
+
+    test("never for an invalid token", async () => {
+      expect(await show("0".repeat(64))).toMatchObject({ status: 422, data: { invalidLink } });
+    });
   });
 
-  test("can be declined: the link is invalid then, and nothing was changed", async () => {
-    const one = await link();
-    const decline = (token: string) => confirm({ ...one, token, intent: "decline" });
-    expect((await decline("0".repeat(64))).data).toMatchObject({ outcome: "declined" });
-    expect(await latchkey.execute("select * from email_changes")).toHaveLength(1);
-    expect(await decline(one.token)).toMatchObject({ status: 200, data: { outcome: "declined" } });
-    await expectInvalid(one);
-    expect(await emails()).toEqual([oldEmail]);
-    expect(latchkey.events()).toContainEqual({ event: "email_change.refused", reason: "declined" });
+  describe("can be declined", () => {
+    let one: MailedLink;
+
+    beforeEach(async () => {
+      one = await link();
+    });
+
+    const decline = (token = one.token) => confirm({ ...one, token, intent: "decline" });
+
+    test("which makes the link invalid", async () => {
+      expect(await decline()).toMatchObject({ status: 200, data: { outcome: "declined" } });
+      await expectInvalid(one);
+      expect(latchkey.events()).toContainEqual({ event: "email_change.refused", reason: "declined" });
+    });
+
+    test("which keeps the present address", async () => {
+      await decline();
+      expect(await emails()).toEqual([oldEmail]);
+    });
+
+    test("only with the token of the link", async () => {
+      expect((await decline("0".repeat(64))).data).toMatchObject({ outcome: "declined" });
+      expect(await latchkey.execute("select * from email_changes")).toHaveLength(1);
+    });
   });
 
-  test("ends every link of both addresses and of the user, and no other link", async () => {
-    const registrationOfNew = await registrationLink(latchkey, newEmail);
-    const bob = await latchkey.createUser({ email: "bob@example.com" });
-    const bobs = await latchkey.signedIn(bob);
-    const bobsToNew = await link(newEmail, bobs);
-    await link("robert@example.com", bobs);
+  test("ends every change to the new address", async () => {
+    const bobsToNew = await link(newEmail, await latchkey.signedIn({ email: "bob@example.com" }));
+    await confirmed();
+    await expectInvalid(bobsToNew);
+  });
+
+  test("ends every change of the user", async () => {
     const own = await link("third@example.com");
+    const one = await confirmed();
+    for (const dead of [own, one]) await expectInvalid(dead);
+    expect(await latchkey.execute("select * from email_changes")).toEqual([]);
+  });
+
+  test("ends every reset link of the old address", async () => {
     const reset = await resetLink(latchkey);
-    await resetLink(latchkey, "bob@example.com");
-    await registrationLink(latchkey);
-    const one = await link();
-    expect(await latchkey.execute("select * from email_changes")).toHaveLength(4);
-
-    expect((await confirm(one, cookie)).status).toBe(302);
-
-    for (const dead of [bobsToNew, own, one]) await expectInvalid(dead);
+    await confirmed();
     for (const dead of [reset, { ...reset, email: newEmail }]) {
       expect((await resetWith(dead, newPassword)).status).toBe(422);
     }
-    expect((await registerWith(registrationOfNew, newPassword)).status).toBe(422);
+    expect(await latchkey.execute("select * from password_resets")).toEqual([]);
+  });
+
+  test("ends every registration link of the new address", async () => {
+    const registration = await registrationLink(latchkey, newEmail);
+    await confirmed();
+    expect((await registerWith(registration, newPassword)).status).toBe(422);
+    expect(await latchkey.execute("select * from registrations")).toEqual([]);
+  });
+
+  test("ends no link of others", async () => {
+    await link("robert@example.com", await latchkey.signedIn({ email: "bob@example.com" }));
+    await resetLink(latchkey, "bob@example.com");
+    await registrationLink(latchkey);
+    await confirmed();
     expect(await latchkey.execute("select email from email_changes")).toEqual([{ email: "robert@example.com" }]);
     expect(await latchkey.execute("select email from password_resets")).toEqual([{ email: "bob@example.com" }]);
     expect(await latchkey.execute("select email from registrations")).toEqual([{ email: "grace@example.com" }]);
@@ -260,16 +426,34 @@ describe("confirming", () => {
     expect(await latchkey.execute("select * from password_resets")).toEqual([]);
   });
 
-  test("of an account that has only the provider works, and the provider still signs in and does not change the address", async () => {
-    const linus = await latchkey.createUser({ email: "linus@example.com", password: null, idpId: "42" });
-    const his = await latchkey.signedIn(linus);
-    expect((await confirm(await link("torvalds@example.com", his), his)).location).toBe(
-      "/dashboard?notice=email_changed",
-    );
-    const profile = { id: "42", email: "linus@example.com", emailVerified: true, name: null, pictureUrl: null };
-    const session = await signInToAccount(unknownVisitor, profile);
-    expect(session.userId).toBe(linus);
-    expect(await emails()).toEqual([oldEmail, "torvalds@example.com"]);
+  describe("of an account that has only the provider", () => {
+    let linus: string;
+    let outcome: Outcome;
+
+    beforeEach(async () => {
+      linus = await latchkey.createUser({ email: "linus@example.com", password: null, idpId: "42" });
+      const his = await latchkey.signedIn(linus);
+      outcome = await confirm(await link("torvalds@example.com", his), his);
+    });
+
+    const signIn = () => {
+      const profile = { id: "42", email: "linus@example.com", emailVerified: true, name: null, pictureUrl: null };
+      return signInToAccount(unknownVisitor, profile);
+    };
+
+    test("sets the address", async () => {
+      expect(outcome.location).toBe("/dashboard?notice=email_changed");
+      expect(await emails()).toEqual([oldEmail, "torvalds@example.com"]);
+    });
+
+    test("keeps the sign-in at the provider", async () => {
+      expect((await signIn()).userId).toBe(linus);
+    });
+
+    test("is not undone by a sign-in at the provider", async () => {
+      await signIn();
+      expect(await emails()).toEqual([oldEmail, "torvalds@example.com"]);
+    });
   });
 
   test("frees the old address for a new account", async () => {
@@ -280,26 +464,40 @@ describe("confirming", () => {
   });
 });
 
-describe("a link is invalid and changes nothing", () => {
-  test("when the address now has an account", async () => {
-    const one = await link();
-    await latchkey.createUser({ email: newEmail });
-    await expectInvalid(one, cookie);
-  });
+test("a link is invalid when its address now has an account", async () => {
+  const one = await link();
+  await latchkey.createUser({ email: newEmail });
+  await expectInvalid(one, cookie);
+});
 
-  test("but a failing database is an error, and changes nothing", { tags: ["2.3.3", "16.5.3"] }, async () => {
-    const one = await link();
+describe("a failing database", () => {
+  let one: MailedLink;
+
+  beforeEach(async () => {
+    one = await link();
     await latchkey.withoutTable("registrations", () =>
       expect(changeEmail(unknownVisitor, one)).rejects.toThrow("registrations"),
     );
+  });
+
+  test("changes no address", { tags: ["2.3.3", "16.5.3"] }, async () => {
     expect(await emails()).toEqual([oldEmail]);
+  });
+
+  test("leaves the link valid", { tags: ["2.3.3", "16.5.3"] }, async () => {
     expect((await confirm(one)).location).toBe("/login?notice=email_changed");
   });
 });
 
 describe("when it was not the owner", () => {
-  test("a reset, as the notice says, stops the change: the mailed link and one that still waits in the queue", async () => {
+  test("a reset makes the mailed link invalid", async () => {
     const mailed = await link();
+    expect((await resetWith(await resetLink(latchkey), "the owner's own password")).status).toBe(302);
+    expect(await latchkey.execute("select * from email_changes")).toEqual([]);
+    await expectInvalid(mailed);
+  });
+
+  test("a reset stops a link that still waits in the queue", async () => {
     await ask("second@example.com");
     await latchkey.execute("update pgboss.job set start_after = now() + interval '1 hour'");
     expect((await resetWith(await resetLink(latchkey), "the owner's own password")).status).toBe(302);
@@ -307,24 +505,33 @@ describe("when it was not the owner", () => {
     await latchkey.drain();
     expect(sent()).not.toContain("second@example.com: Confirm your new email address");
     expect(await latchkey.execute("select * from email_changes")).toEqual([]);
-    await expectInvalid(mailed);
   });
 
-  test.each([
+  describe.each([
     ["end-other-sessions", 302],
     ["end-session", 200],
     ["unlink-provider", 302],
-  ])("%s ends what the ended session asked for, and nothing of another account", async (intent, status) => {
-    await latchkey.execute("update users set idp_id = '42'");
-    const thief = await latchkey.signedIn(ada);
-    const mailed = await link(newEmail, thief);
-    const bob = await latchkey.signedIn({ email: "bob@example.com" });
-    const bobs = await link("robert@example.com", bob);
-    const find = "select id from sessions where token_hash = ?";
-    const [session] = await latchkey.execute<{ id: string }>(find, [sha256(thief.replace("session=", ""))]);
-    expect((await act(cookie, intent, { sessionId: session?.id ?? "" })).status).toBe(status);
-    await expectInvalid(mailed, thief);
-    expect((await confirm(bobs, bob)).location).toBe("/dashboard?notice=email_changed");
+  ])("%s", (intent, status) => {
+    async function endSession(thief: string): Promise<void> {
+      await latchkey.execute("update users set idp_id = '42' where email = ?", [oldEmail]);
+      const find = "select id from sessions where token_hash = ?";
+      const [session] = await latchkey.execute<{ id: string }>(find, [sha256(thief.replace("session=", ""))]);
+      expect((await act(cookie, intent, { sessionId: session?.id ?? "" })).status).toBe(status);
+    }
+
+    test("ends what the ended session asked for", async () => {
+      const thief = await latchkey.signedIn(ada);
+      const mailed = await link(newEmail, thief);
+      await endSession(thief);
+      await expectInvalid(mailed, thief);
+    });
+
+    test("keeps what another account asked for", async () => {
+      const bob = await latchkey.signedIn({ email: "bob@example.com" });
+      const bobs = await link("robert@example.com", bob);
+      await endSession(await latchkey.signedIn(ada));
+      expect((await confirm(bobs, bob)).location).toBe("/dashboard?notice=email_changed");
+    });
   });
 
   test("ending the session that asked stops a mail that still waits in the queue", async () => {
@@ -359,7 +566,7 @@ describe("when it was not the owner", () => {
       newEmail,
       `${notOwner}somebody can read your mail: change the password of your mailbox, and then reset the password of this account:\n\nhttp://localhost:3000/forgot-password\n\nThen log in, and ${disconnect}`,
     ],
-  ])("the notice to %s says what happened and what to do", async (address, advice) => {
+  ])("the notice to %s says what to do about it", async (address, advice) => {
     await confirm(await link());
     await latchkey.drain();
     expect(latchkey.mails().findLast(({ to }) => to === address)).toMatchObject({
@@ -369,17 +576,32 @@ describe("when it was not the owner", () => {
   });
 });
 
-test("deleting the account removes its email changes and those of others to its address", async () => {
-  await link();
-  const bobs = await latchkey.signedIn({ email: "bob@example.com" });
-  await latchkey.execute(
-    "insert into email_changes select 'x', id, ?, now() + interval '1 hour' from users where email = 'bob@example.com'",
-    [oldEmail],
-  );
-  const kept = await link("robert@example.com", bobs);
-  expect((await act(cookie, "delete-account", { email: oldEmail })).location).toBe("/account-deleted");
-  expect(await latchkey.execute("select email from email_changes")).toEqual([{ email: "robert@example.com" }]);
-  expect((await confirm(kept, bobs)).location).toBe("/dashboard?notice=email_changed");
+describe("deleting the account", () => {
+  let bobs: string;
+  let kept: MailedLink;
+
+  beforeEach(async () => {
+    await link();
+    bobs = await latchkey.signedIn({ email: "bob@example.com" });
+    await latchkey.execute(
+      "insert into email_changes select 'x', id, ?, now() + interval '1 hour' from users where email = 'bob@example.com'",
+      [oldEmail],
+    );
+    kept = await link("robert@example.com", bobs);
+    expect((await act(cookie, "delete-account", { email: oldEmail })).location).toBe("/account-deleted");
+  });
+
+  test("removes its email changes", async () => {
+    expect(await latchkey.execute("select * from email_changes where user_id = ?", [ada])).toEqual([]);
+  });
+
+  test("removes changes of others to its address", async () => {
+    expect(await latchkey.execute("select email from email_changes")).toEqual([{ email: "robert@example.com" }]);
+  });
+
+  test("keeps changes of others to another address", async () => {
+    expect((await confirm(kept, bobs)).location).toBe("/dashboard?notice=email_changed");
+  });
 });
 
 test("a login that is being processed during a change of the address starts no session", async () => {

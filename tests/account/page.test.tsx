@@ -2,7 +2,7 @@
 
 import { screen, within } from "@testing-library/react";
 import { StrictMode } from "react";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, type Mock, test, vi } from "vitest";
 import Dashboard from "~/routes/dashboard";
 import { twice } from "../support/passwords";
 import { english, renderPage } from "../support/render-page";
@@ -53,20 +53,28 @@ afterEach(() => void vi.unstubAllGlobals());
 
 const section = (name: string) => within(screen.getByRole("region", { name }));
 
-test("the owner reads that mails to the address do not arrive, and where to change it", async () => {
+test("the owner reads what to do if mails to the address do not arrive", async () => {
   await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, undeliverable: true } } });
   screen.getByText(/mails to ada@example\.com do not arrive\. Change the address below, under “Your details”\./);
 });
 
-test("the account page shows the profile, the sign-in methods and the sessions with their times", async () => {
+test("the account page shows the profile", async () => {
   await open();
   expect(screen.getByText("Ada")).toBeTruthy();
   expect(screen.getAllByText("ada@example.com")).toHaveLength(3);
+});
+
+test("the account page shows the ways to sign in", async () => {
+  await open();
   const ways = section("How you sign in").getAllByRole("listitem");
   expect(ways.map((way) => way.querySelector("p")?.textContent)).toEqual([
     "Email and passwordada@example.com",
     "GoogleConnected",
   ]);
+});
+
+test("the account page shows the sessions with their times", async () => {
+  await open();
   const sessions = section("Where you are signed in").getAllByRole("listitem");
   expect(sessions.map((session) => session.querySelector("p")?.textContent)).toEqual([
     "Firefox on Linux · this browserSigned in 20 hours ago · Last seen now",
@@ -108,7 +116,7 @@ test.each([
   ["  ‮Éva", "É"],
   ["アダ", "ア"],
   [null, "a"],
-])("without a picture, the name %s is shown as the letter %s", async (name, letter) => {
+])("without a picture the name %s is shown as the letter %s", async (name, letter) => {
   await open({ user: { ...ada, name, picture: null } });
   expect(document.querySelector(".avatar")?.textContent).toBe(letter);
 });
@@ -146,7 +154,7 @@ test("every action is a separate form", async () => {
   expect(logOut.form?.getAttribute("action")).toBe("/logout");
 });
 
-test("the sections come in one order, after the button to log out", { tags: "7.4.4" }, async () => {
+test("the sections come in one order", { tags: "7.4.4" }, async () => {
   await open();
   expect(screen.getAllByRole("heading", { level: 2 }).map(({ textContent }) => textContent)).toEqual([
     "How you sign in",
@@ -154,66 +162,126 @@ test("the sections come in one order, after the button to log out", { tags: "7.4
     "Your details",
     "Delete your account",
   ]);
+});
+
+test("the first button logs out", { tags: "7.4.4" }, async () => {
+  await open();
   expect(screen.getAllByRole("button")[0]?.textContent).toBe("Log out");
 });
 
-test("password managers find the address beside the passwords, and it is not sent", async () => {
+/** The name and the purpose of each field with a purpose in the form that changes the password. */
+async function passwordFields() {
   await open();
   const form = screen.getByLabelText<HTMLInputElement>("Current password").form;
   const fields = [...(form?.elements ?? [])] as HTMLInputElement[];
-  const names = fields.map(({ name, autocomplete }) => [name, autocomplete]);
-  expect(names.filter(([, autocomplete]) => autocomplete)).toEqual([
-    ["", "username"],
-    ["currentPassword", "current-password"],
-    ["password", "new-password"],
-    ["passwordConfirmation", "new-password"],
+  return fields.map(({ name, autocomplete }) => ({ name, autocomplete })).filter(({ autocomplete }) => autocomplete);
+}
+
+test("password managers find the address beside the passwords", async () => {
+  expect((await passwordFields()).map(({ autocomplete }) => autocomplete)).toEqual([
+    "username",
+    "current-password",
+    "new-password",
+    "new-password",
   ]);
 });
 
-test("a wrong current password keeps the form open and empties it, with the error at its field and the focus in it", async () => {
-  const errors = { currentPassword: "This is not your current password.", password: "Choose another one." };
-  const refused = { intent: "change-password", errors, typed: { email: "" } };
-  const { user } = await open({}, { refused });
-  await user.click(screen.getByText("Change the password", { selector: "summary" }));
-  await user.type(screen.getByLabelText("New password"), "quiet lamps");
-  await user.type(screen.getByLabelText("New password, again"), "quiet lamps");
-  await user.type(screen.getByLabelText("Current password"), "wrong{Enter}");
-  const error = await screen.findByText(errors.currentPassword);
-  expect(error.closest("details")?.open).toBe(true);
-  const field = screen.getByLabelText<HTMLInputElement>("Current password");
-  expect(document.activeElement).toBe(field);
-  expect(field.getAttribute("aria-describedby")).toContain(error.id);
-  expect(screen.getByText(errors.password)).toBeTruthy();
-  for (const label of ["Current password", "New password", "New password, again"]) {
-    expect(screen.getByLabelText<HTMLInputElement>(label).value).toBe("");
-  }
+test("the address beside the passwords is not sent", async () => {
+  expect((await passwordFields()).map(({ name }) => name)).toEqual([
+    "",
+    "currentPassword",
+    "password",
+    "passwordConfirmation",
+  ]);
 });
 
-test.each([
+describe("a wrong current password", () => {
+  const errors = { currentPassword: "This is not your current password.", password: "Choose another one." };
+  let error: HTMLElement;
+  const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label);
+
+  beforeEach(async () => {
+    const refused = { intent: "change-password", errors, typed: { email: "" } };
+    const { user } = await open({}, { refused });
+    await user.click(screen.getByText("Change the password", { selector: "summary" }));
+    await user.type(field("New password"), "quiet lamps");
+    await user.type(field("New password, again"), "quiet lamps");
+    await user.type(field("Current password"), "wrong{Enter}");
+    error = await screen.findByText(errors.currentPassword);
+  });
+
+  test("keeps the form open", () => {
+    expect(error.closest("details")?.open).toBe(true);
+  });
+
+  test("has its error at its field", () => {
+    expect(field("Current password").getAttribute("aria-describedby")).toContain(error.id);
+  });
+
+  test("has the focus", () => {
+    expect(document.activeElement).toBe(field("Current password"));
+  });
+
+  test("is shown with the error of the new password", () => {
+    expect(screen.getByText(errors.password)).toBeTruthy();
+  });
+
+  test.each(["Current password", "New password", "New password, again"])("empties the field “%s”", (label) => {
+    expect(field(label).value).toBe("");
+  });
+});
+
+describe.each([
   ["change-email", "Change the email address", "New email address"],
   ["delete-account", "Delete my account", "Type your email address to confirm"],
-])("a refused %s keeps its form open with what was typed, and the others closed", async (intent, summary, label) => {
-  const refused = { intent, errors: { email: "Not this address." }, typed: { email: "ADA@example.com" } };
-  const { user } = await open({}, { refused });
-  expect(document.querySelector("details[open]")).toBeNull();
-  await user.click(screen.getByText(summary, { selector: "summary" }));
-  await user.type(screen.getByLabelText(label), "ADA@example.com{Enter}");
-  const error = await screen.findByText("Not this address.");
-  const field = screen.getByLabelText<HTMLInputElement>(label);
-  expect([field.value, field.getAttribute("aria-describedby")]).toEqual(["ADA@example.com", error.id]);
-  expect(document.activeElement).toBe(field);
-  const opened = [...document.querySelectorAll("details[open] summary")].map(({ textContent }) => textContent);
-  expect(opened).toEqual([summary]);
-  expect(document.querySelectorAll("[aria-invalid]")).toHaveLength(1);
+])("a refused %s", (intent, summary, label) => {
+  let field: HTMLInputElement;
+  let error: HTMLElement;
+
+  beforeEach(async () => {
+    const refused = { intent, errors: { email: "Not this address." }, typed: { email: "ADA@example.com" } };
+    const { user } = await open({}, { refused });
+    expect(document.querySelector("details[open]")).toBeNull();
+    await user.click(screen.getByText(summary, { selector: "summary" }));
+    await user.type(screen.getByLabelText(label), "ADA@example.com{Enter}");
+    error = await screen.findByText("Not this address.");
+    field = screen.getByLabelText<HTMLInputElement>(label);
+  });
+
+  test("keeps its form alone open", () => {
+    const opened = [...document.querySelectorAll("details[open] summary")].map(({ textContent }) => textContent);
+    expect(opened).toEqual([summary]);
+  });
+
+  test("keeps what was typed", () => {
+    expect(field.value).toBe("ADA@example.com");
+  });
+
+  test("has its error at its field alone", () => {
+    expect(field.getAttribute("aria-describedby")).toBe(error.id);
+    expect(document.querySelectorAll("[aria-invalid]")).toHaveLength(1);
+  });
+
+  test("moves the focus to its field", () => {
+    expect(document.activeElement).toBe(field);
+  });
 });
 
-test("after an action the forms are closed and empty", async () => {
-  const { user } = await open({}, { refused: { done: "Done." } });
-  await user.click(screen.getByText("Change the email address", { selector: "summary" }));
-  await user.type(screen.getByLabelText("New email address"), "new@example.com{Enter}");
-  await screen.findByText("Done.");
-  expect(document.querySelector("details[open]")).toBeNull();
-  expect(screen.getByLabelText<HTMLInputElement>("New email address").value).toBe("");
+describe("after an action", () => {
+  beforeEach(async () => {
+    const { user } = await open({}, { refused: { done: "Done." } });
+    await user.click(screen.getByText("Change the email address", { selector: "summary" }));
+    await user.type(screen.getByLabelText("New email address"), "new@example.com{Enter}");
+    await screen.findByText("Done.");
+  });
+
+  test("the forms are closed", () => {
+    expect(document.querySelector("details[open]")).toBeNull();
+  });
+
+  test("the form is empty", () => {
+    expect(screen.getByLabelText<HTMLInputElement>("New email address").value).toBe("");
+  });
 });
 
 test("a page of an old sign-in says before a form is filled in that a new one will be asked for", async () => {
@@ -222,12 +290,21 @@ test("a page of an old sign-in says before a form is filled in that a new one wi
   expect(screen.getAllByText(hint)).toHaveLength(4);
 });
 
-test("without a password the provider cannot be disconnected, and the page says to set a password first", async () => {
+test("without a password the provider cannot be disconnected", async () => {
   await open({ user: { ...ada, password: false } });
-  expect(screen.queryByText(/^Disconnect|^Change the password/)).toBeNull();
-  expect(screen.queryByLabelText("Current password")).toBeNull();
+  expect(screen.queryByText(/^Disconnect/)).toBeNull();
+});
+
+test("without a password the page says to set one before the provider is disconnected", async () => {
+  await open({ user: { ...ada, password: false } });
   screen.getByText("Your only way in is Google. To be able to disconnect it, set a password first.");
   expect(screen.getByRole("button", { name: "Set a password by mail" })).toBeTruthy();
+});
+
+test("without a password none can be changed", async () => {
+  await open({ user: { ...ada, password: false } });
+  expect(screen.queryByText(/^Change the password/)).toBeNull();
+  expect(screen.queryByLabelText("Current password")).toBeNull();
 });
 
 test("an account that is not linked has no button to disconnect", async () => {
@@ -241,45 +318,76 @@ test("with one session the only button that ends a session is the one to log out
   expect(screen.queryByRole("button", { name: /^End/ })).toBeNull();
 });
 
-test.each([
-  ["status", { done: "The session has ended." }],
-  ["alert", { errors: { sessionId: "The session has ended." }, typed: {} }],
-])("what an action has done or refused is shown as text and has the focus: %s", async (role, refused) => {
-  const { user } = await open({}, { refused });
-  await user.click(screen.getByRole("button", { name: "End this session" }));
-  const said = await screen.findByText("The session has ended.");
-  expect(said.getAttribute("role")).toBe(role);
-  expect(document.activeElement).toBe(said);
+describe.each([
+  ["done", "status", { done: "The session has ended." }],
+  ["refused", "alert", { errors: { sessionId: "The session has ended." }, typed: {} }],
+])("what an action has %s", (_what, role, refused) => {
+  let said: HTMLElement;
+
+  beforeEach(async () => {
+    const { user } = await open({}, { refused });
+    await user.click(screen.getByRole("button", { name: "End this session" }));
+    said = await screen.findByText("The session has ended.");
+  });
+
+  test(`is shown as ${role}`, () => {
+    expect(said.getAttribute("role")).toBe(role);
+  });
+
+  test("has the focus", () => {
+    expect(document.activeElement).toBe(said);
+  });
 });
 
-test("while an action is being sent only its button is busy, and no other action can be sent", async () => {
-  const { posted, user } = await open({}, { refused: new Promise(() => {}) });
+describe("while an action is being sent", () => {
+  const others = ["Log out", "End every other session", "Change the password by mail"];
   const button = (name: string) => screen.getByRole("button", { name });
-  await user.click(button("End this session"));
-  await vi.waitFor(() => expect(button("End this session").getAttribute("aria-busy")).toBe("true"));
-  for (const name of ["Log out", "End every other session", "Change the password by mail"]) {
-    expect(button(name).getAttribute("aria-busy")).toBeNull();
-    expect(button(name).getAttribute("aria-disabled")).toBe("true");
-    await user.click(button(name));
-  }
-  expect(posted).toHaveBeenCalledTimes(1);
+  let page: Awaited<ReturnType<typeof open>>;
+
+  beforeEach(async () => {
+    page = await open({}, { refused: new Promise(() => {}) });
+    await page.user.click(button("End this session"));
+    await vi.waitFor(() => expect(button("End this session").getAttribute("aria-busy")).toBe("true"));
+  });
+
+  test("only its button is busy", () => {
+    for (const name of others) expect(button(name).getAttribute("aria-busy")).toBeNull();
+  });
+
+  test("no other action can be sent", async () => {
+    for (const name of others) {
+      expect(button(name).getAttribute("aria-disabled")).toBe("true");
+      await page.user.click(button(name));
+    }
+    expect(page.posted).toHaveBeenCalledTimes(1);
+  });
 });
 
-test("tells the browser which passkeys the account accepts, and how it is called", async () => {
-  const signals = {
-    signalAllAcceptedCredentials: vi.fn(async () => {}),
-    signalCurrentUserDetails: vi.fn(async () => {}),
-  };
-  vi.stubGlobal("PublicKeyCredential", signals);
+describe("tells the browser", () => {
   const { account } = noPasskeys;
-  const passkey = { id: "kept", name: "Phone", added: own.since, lastUsed: null, questioned: false };
-  await open({ passkeys: { ...noPasskeys, items: [passkey] } });
-  expect(signals.signalAllAcceptedCredentials.mock.calls).toEqual([
-    [{ ...account, allAcceptedCredentialIds: ["kept"] }],
-  ]);
-  expect(signals.signalCurrentUserDetails.mock.calls).toEqual([
-    [{ ...account, name: "ada@example.com", displayName: "Ada" }],
-  ]);
+  let signals: Record<"signalAllAcceptedCredentials" | "signalCurrentUserDetails", Mock>;
+
+  beforeEach(async () => {
+    signals = {
+      signalAllAcceptedCredentials: vi.fn(async () => {}),
+      signalCurrentUserDetails: vi.fn(async () => {}),
+    };
+    vi.stubGlobal("PublicKeyCredential", signals);
+    const passkey = { id: "kept", name: "Phone", added: own.since, lastUsed: null, questioned: false };
+    await open({ passkeys: { ...noPasskeys, items: [passkey] } });
+  });
+
+  test("which passkeys the account accepts", () => {
+    expect(signals.signalAllAcceptedCredentials.mock.calls).toEqual([
+      [{ ...account, allAcceptedCredentialIds: ["kept"] }],
+    ]);
+  });
+
+  test("the names of the account", () => {
+    expect(signals.signalCurrentUserDetails.mock.calls).toEqual([
+      [{ ...account, name: "ada@example.com", displayName: "Ada" }],
+    ]);
+  });
 });
 
 test("signals nothing where the browser has no such function", async () => {
@@ -294,7 +402,7 @@ const StrictDashboard = () => (
   </StrictMode>
 );
 
-test("in React's StrictMode, which runs each effect twice, the browser creates one passkey without a click", async () => {
+test("in React's StrictMode the browser creates one passkey without a click", async () => {
   vi.stubGlobal("PublicKeyCredential", {
     getClientCapabilities: async () => ({ conditionalCreate: true }),
     parseCreationOptionsFromJSON: (options: unknown) => options,

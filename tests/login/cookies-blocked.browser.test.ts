@@ -27,22 +27,30 @@ afterAll(async () => {
   await place.remove();
 });
 
-test("/login and /register say at once that cookies are blocked, and no page throws", async () => {
-  for (const path of ["/login", "/register"]) {
-    await page.goto(site.url() + path, { waitUntil: "networkidle" });
-    await page.getByRole("alert").filter({ hasText: notice }).waitFor();
-  }
+test.each(["/login", "/register"])("%s says at once that cookies are blocked", async (path) => {
+  await page.goto(site.url() + path, { waitUntil: "networkidle" });
+  await page.getByRole("alert").filter({ hasText: notice }).waitFor();
   expect(await page.evaluate(() => navigator.cookieEnabled)).toBe(true);
+  expect(errors).toEqual([]);
+});
+
+test("a navigation in the browser leads to the same notice", async () => {
+  await page.goto(`${site.url()}/register`, { waitUntil: "networkidle" });
   await page.getByRole("link", { name: "Log in", exact: true }).click();
   await arrive(page, "Log in");
   await page.getByRole("alert").filter({ hasText: notice }).waitFor();
+  expect(errors).toEqual([]);
+});
+
+test("a page that needs no cookie has no notice", async () => {
+  await page.goto(`${site.url()}/login`, { waitUntil: "networkidle" });
   await page.getByRole("link", { name: "Forgot your password?" }).click();
   await arrive(page, "Forgot your password?");
   expect(await page.getByRole("alert").count()).toBe(0);
   expect(errors).toEqual([]);
 });
 
-test("a sign-in with the right password ends at the login page, which says so", async () => {
+test("a sign-in with the right password ends at the notice of the login page", async () => {
   const email = "ada@example.com";
   await register(site, await site.visit(), email);
   await page.goto(`${site.url()}/login`, { waitUntil: "networkidle" });
@@ -53,8 +61,12 @@ test("a sign-in with the right password ends at the login page, which says so", 
   expect(errors).toEqual([]);
 });
 
-test("a browser with cookies is told nothing, and keeps no cookie of the try", async () => {
+test("a browser with cookies is told nothing", async () => {
   const other = await site.open("/login");
   expect(await other.getByRole("alert").count()).toBe(0);
+});
+
+test("a browser with cookies keeps no cookie of the try", async () => {
+  const other = await site.open("/login");
   await other.waitForFunction(() => document.cookie === "");
 });

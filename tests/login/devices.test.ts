@@ -60,13 +60,21 @@ describe("the device cookie", () => {
     }
   });
 
-  test("is kept by a logout and by the next login, which renews its expiry", async () => {
+  test("is kept by a logout", async () => {
+    const device = await newDevice();
+    const left = await logOut(`${await latchkey.signedIn(ada)}; device=${device}`);
+    expect(Object.keys(left.cookies)).toEqual(["session"]);
+  });
+
+  test("is kept by the next login", async () => {
+    const device = await newDevice();
+    expect((await logIn(from(device))).cookies.device).toBe(device);
+  });
+
+  test("is renewed by the next login", async () => {
     const device = await newDevice();
     await latchkey.execute("update devices set last_seen_at = now() - interval '399 days'");
-    const cookie = `${await latchkey.signedIn(ada)}; device=${device}`;
-    const left = await logOut(cookie);
-    expect(Object.keys(left.cookies)).toEqual(["session"]);
-    expect((await logIn(from(device))).cookies.device).toBe(device);
+    await logIn(from(device));
     const renewed = "select token_hash from devices where last_seen_at > now() - interval '1 minute'";
     expect(await latchkey.execute(renewed)).toEqual([{ token_hash: sha256(device) }]);
   });
@@ -85,7 +93,7 @@ describe("the device cookie", () => {
     expect(own.map(({ token_hash }) => token_hash)).toEqual([sha256(cookies.device ?? "")]);
   });
 
-  test("is stored for 20 browsers of an account; the twenty-first replaces the least recently used", async () => {
+  test("of a twenty-first browser replaces that of the least recently used one", async () => {
     const tokens: string[] = [];
     for (let at = 0; at < 20; at++) tokens.push(await newDevice());
     await logIn(from(tokens[0]!));
@@ -106,8 +114,8 @@ describe("the device cookie", () => {
   });
 });
 
-describe("failed logins of others do not lock out a known browser", () => {
-  test("after ten failed logins from unknown browsers, a known browser can log in", async () => {
+describe("a known browser can log in", () => {
+  test("after ten failed logins from unknown browsers", async () => {
     const device = await newDevice();
     expect(await fail(12)).toEqual([...Array(10).fill(422), 429, 429]);
     expect((await logIn()).status).toBe(429);
@@ -115,7 +123,7 @@ describe("failed logins of others do not lock out a known browser", () => {
     expect((await logIn({ password: "wrong", ...from(device) })).status).toBe(422);
   });
 
-  test("after a hundred failed logins from its network, a known browser can log in", async () => {
+  test("after a hundred failed logins from its network", async () => {
     const device = await newDevice();
     const network = { facts: { client: "192.0.2.1" } };
     await latchkey.execute(
@@ -124,32 +132,46 @@ describe("failed logins of others do not lock out a known browser", () => {
     expect((await logIn(network)).status).toBe(429);
     expect((await logIn({ ...network, ...from(device) })).status).toBe(302);
   });
+});
 
-  test("a known browser has a separate limit of ten failed logins", async () => {
+describe("the limit of a known browser", () => {
+  test("is separate from that of the others", async () => {
     const [device, other] = [await newDevice(), await newDevice()];
-    expect(await fail(12, from(device))).toEqual([...Array(10).fill(422), 429, 429]);
-    expect((await logIn(from(device))).status).toBe(429);
+    await fail(12, from(device));
     expect((await logIn(from(other))).status).toBe(302);
     expect(await fail(11)).toEqual([...Array(10).fill(422), 429]);
   });
 
-  test("a successful login does not count toward the device's limit", async () => {
+  test("is ten failed logins", async () => {
+    const device = await newDevice();
+    expect(await fail(12, from(device))).toEqual([...Array(10).fill(422), 429, 429]);
+    expect((await logIn(from(device))).status).toBe(429);
+  });
+
+  test("does not count successful logins", async () => {
     const device = await newDevice();
     for (let at = 0; at < 12; at++) expect((await logIn(from(device))).status).toBe(302);
     expect(await fail(11, from(device))).toEqual([...Array(10).fill(422), 429]);
   });
 
-  test("the device cookie of another account gives no additional attempts", async () => {
+  test("is not had with the device cookie of another account", async () => {
     await latchkey.createUser({ email: "eve@example.com" });
     const device = await newDevice({ email: "eve@example.com" });
     expect(await fail(11, from(device))).toEqual([...Array(10).fill(422), 429]);
   });
+});
 
-  test("a reset deletes every device of the account but that of the browser that made it", async () => {
+describe("a reset", () => {
+  test("forgets every known browser of the account", async () => {
     const device = await newDevice();
-    const { cookies } = await resetWith(await resetLink(latchkey), newPassword);
+    await resetWith(await resetLink(latchkey), newPassword);
     await fail(10);
     expect((await logIn({ password: newPassword, ...from(device) })).status).toBe(429);
+  });
+
+  test("makes its browser a known one", async () => {
+    const { cookies } = await resetWith(await resetLink(latchkey), newPassword);
+    await fail(10);
     expect((await logIn({ password: newPassword, ...from(cookies.device ?? "") })).status).toBe(302);
   });
 });
@@ -160,7 +182,7 @@ describe("the mail about a login from an unknown browser", () => {
     return latchkey.mails().filter(({ subject }) => subject === "New sign-in to your account");
   };
 
-  test("names the browser and the time, and says how to secure the account, also at the first login of an account", async () => {
+  test("says in which browser it was with how to secure the account", async () => {
     await newDevice({ headers: { "User-Agent": firefox } });
     const [mail, ...more] = await notices();
     expect(more).toEqual([]);
@@ -170,28 +192,60 @@ describe("the mail about a login from an unknown browser", () => {
     );
   });
 
-  test("is not sent for a known browser, the one that created or reset the account, or a wrong password", async () => {
-    const created = await registerWith(await registrationLink(latchkey), newPassword);
-    await logIn({ email: "grace@example.com", password: newPassword, ...from(created.cookies.device!) });
-    const reset = await resetWith(await resetLink(latchkey), newPassword);
-    await logIn({ password: newPassword, ...from(reset.cookies.device!) });
+  test("is not sent for the browser that created the account", async () => {
+    const { cookies } = await registerWith(await registrationLink(latchkey), newPassword);
+    await logIn({ email: "grace@example.com", password: newPassword, ...from(cookies.device!) });
+    expect(await notices()).toEqual([]);
+  });
+
+  test("is not sent for the browser that reset the password", async () => {
+    const { cookies } = await resetWith(await resetLink(latchkey), newPassword);
+    await logIn({ password: newPassword, ...from(cookies.device!) });
+    expect(await notices()).toEqual([]);
+  });
+
+  test("is not sent for a known browser", async () => {
+    const device = await newDevice();
+    await logIn(from(device));
+    expect(await notices()).toHaveLength(1);
+  });
+
+  test("is not sent for a wrong password", async () => {
     await fail(2);
     expect(await notices()).toEqual([]);
   });
 
-  test("is sent three times in an hour for one network; a login from elsewhere is told however soon it follows", async () => {
+  describe("after three to one account about one network", () => {
     const own = { facts: { client: "2001:db8:1:1::" } };
-    for (let at = 0; at < 4; at++) await newDevice(own);
-    await newDevice({ facts: { client: "2001:db8:1:2::" } }); // the same /48
-    expect(await notices()).toHaveLength(3);
-    await newDevice({ facts: { client: "192.0.2.9" } });
-    expect(await notices()).toHaveLength(4);
-    await latchkey.createUser({ email: "bob@example.com" });
-    await newDevice({ ...own, email: "bob@example.com" });
-    expect((await notices()).at(-1)?.to).toBe("bob@example.com");
-    await latchkey.execute("update rate_limits set expire = 0");
-    await newDevice(own);
-    expect(await notices()).toHaveLength(6);
+
+    beforeEach(async () => {
+      for (let at = 0; at < 3; at++) await newDevice(own);
+    });
+
+    test.each([
+      ["the same /64", own],
+      ["the same /48", { facts: { client: "2001:db8:1:2::" } }],
+    ])("is not sent for %s", async (_where, again) => {
+      await newDevice(again);
+      expect(await notices()).toHaveLength(3);
+    });
+
+    test("is sent for another network", async () => {
+      await newDevice({ facts: { client: "192.0.2.9" } });
+      expect(await notices()).toHaveLength(4);
+    });
+
+    test("is sent to another account", async () => {
+      await latchkey.createUser({ email: "bob@example.com" });
+      await newDevice({ ...own, email: "bob@example.com" });
+      expect((await notices()).at(-1)?.to).toBe("bob@example.com");
+    });
+
+    test("is sent again when the hour has passed", async () => {
+      await latchkey.execute("update rate_limits set expire = 0");
+      await newDevice(own);
+      expect(await notices()).toHaveLength(4);
+    });
   });
 
   test.each([

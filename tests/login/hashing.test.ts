@@ -56,53 +56,98 @@ const passwords = { currentPassword: goodPassword, ...twice(newPassword) };
 
 const from = (client: string) => ({ facts: { client } });
 
-test("two or three hashes run, 64 wait, and the next is refused", { tags: "15.2.2" }, async () => {
-  const { hashes, places } = fillQueue();
-  expect(places).toBe(availableParallelism() > 2 ? 3 : 2);
-  expect(running.map(({ password }) => password)).toEqual(["0", "1", "2"].slice(0, places));
-  await expect(hashFrom("198.51.101.1", "one more")).rejects.toBeInstanceOf(HashingOverloaded);
-  await finishAll(hashes);
-  expect(await Promise.all(hashes)).toEqual(Array(places + 64).fill("hash"));
-  const next = hashFrom("198.51.101.1", "next");
-  expect(running.map(({ password }) => password)).toEqual(["next"]);
-  await finishAll([next]);
+describe("with a full queue", () => {
+  let hashes: Promise<string>[];
+  let places: number;
+
+  beforeEach(() => {
+    ({ hashes, places } = fillQueue());
+    return () => finishAll(hashes);
+  });
+
+  test("a hash runs for each processor but one of three at most", { tags: "15.2.2" }, () => {
+    expect(places).toBe(availableParallelism() > 2 ? 3 : 2);
+    expect(running.map(({ password }) => password)).toEqual(["0", "1", "2"].slice(0, places));
+  });
+
+  test("the next hash is refused", { tags: "15.2.2" }, async () => {
+    await expect(hashFrom("198.51.101.1", "one more")).rejects.toBeInstanceOf(HashingOverloaded);
+  });
+
+  test("64 hashes wait for their turn", { tags: "15.2.2" }, async () => {
+    expect(hashesWaiting()).toBe(64);
+    await finishAll(hashes);
+    expect(await Promise.all(hashes)).toEqual(Array(places + 64).fill("hash"));
+  });
+
+  test("the next hash runs when the others have finished", { tags: "15.2.2" }, async () => {
+    await finishAll(hashes);
+    const next = hashFrom("198.51.101.1", "next");
+    expect(running.map(({ password }) => password)).toEqual(["next"]);
+    await finishAll([next]);
+  });
 });
 
-test("a waiting hash whose client has closed the connection leaves the queue and does not run", async () => {
-  const client = new AbortController();
-  setMaxListeners(0, client.signal); // one request waits for one hash, and this signal is of 64
-  const { hashes, places } = fillQueue(client.signal);
-  const settling = Promise.allSettled(hashes.slice(3));
-  client.abort();
-  const stays = hashFrom("198.51.101.1", "stays");
-  const late = expect(hashFrom("198.51.101.1", "late", client.signal)).rejects.toMatchObject({ name: "AbortError" });
-  for (const { finish } of running.splice(0)) finish();
-  await new Promise(setImmediate);
-  expect(running.map(({ password }) => password)).toContain("stays");
-  await finishAll([...hashes, stays]);
-  await late;
-  expect((await settling).filter(({ status }) => status === "rejected")).toHaveLength(places + 64 - 3);
-  expect(running).toEqual([]);
+describe("when the client of all waiting hashes has closed the connection", () => {
+  let client: AbortController;
+  let hashes: Promise<string>[];
+  let settling: Promise<PromiseSettledResult<string>[]>;
+  let places: number;
+
+  beforeEach(() => {
+    client = new AbortController();
+    setMaxListeners(0, client.signal); // one request waits for one hash, and this signal is of 64
+    ({ hashes, places } = fillQueue(client.signal));
+    settling = Promise.allSettled(hashes.slice(3));
+    client.abort();
+    return () => finishAll(hashes);
+  });
+
+  test("none of them runs", async () => {
+    await finishAll(hashes);
+    expect((await settling).filter(({ status }) => status === "rejected")).toHaveLength(places + 64 - 3);
+    expect(running).toEqual([]);
+  });
+
+  test("the queue has places for others", async () => {
+    const stays = hashFrom("198.51.101.1", "stays");
+    for (const { finish } of running.splice(0)) finish();
+    await new Promise(setImmediate);
+    expect(running.map(({ password }) => password)).toContain("stays");
+    await finishAll([stays]);
+  });
+
+  test("a new hash of the client is refused", async () => {
+    const late = hashFrom("198.51.101.1", "late", client.signal);
+    await expect(late).rejects.toMatchObject({ name: "AbortError" });
+  });
 });
 
-test.each<[string, (cookie: string) => Promise<Outcome>]>([
+describe.each<[string, (cookie: string) => Promise<Outcome>]>([
   ["a login", () => logIn()],
   ["a change of the password", (cookie) => act(cookie, "change-password", passwords)],
-])(
-  "%s while the queue is full is answered 503 with Retry-After, and is not counted as a failure",
-  async (_what, send) => {
+])("%s while the queue is full", (_what, send) => {
+  let refused: Outcome[];
+
+  beforeEach(async () => {
     const cookie = await latchkey.signedIn(ada);
     const { hashes } = fillQueue();
-    for (let at = 0; at < 12; at++) {
-      const refused = await send(cookie);
-      expect(refused).toMatchObject({ status: 503 });
-      expect(refused.cookies).toEqual({});
-      expect(refused.headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
-    }
+    refused = [];
+    for (let at = 0; at < 12; at++) refused.push(await send(cookie));
     await finishAll(hashes);
+  });
+
+  test("is answered 503 with the time to wait", () => {
+    for (const { status, headers, cookies } of refused) {
+      expect([status, cookies]).toEqual([503, {}]);
+      expect(headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
+    }
+  });
+
+  test("is not counted as a failure", async () => {
     expect(await latchkey.execute("select * from rate_limits where points > 0")).toEqual([]);
-  },
-);
+  });
+});
 
 test("a login whose client hangs up in the queue is not counted as a failure", async () => {
   const { hashes } = fillPlaces();
@@ -118,19 +163,31 @@ test("a login whose client hangs up in the queue is not counted as a failure", a
   expect(await latchkey.execute("select * from rate_limits where points > 0")).toEqual([]);
 });
 
-test("a login that finds no place to renew its hash succeeds, and keeps the hash", async () => {
-  const weak = await hash(goodPassword, { memoryCost: 8_192, timeCost: 1, parallelism: 1 });
-  await latchkey.execute("update users set password_hash = ?", [weak]);
-  const hashes: Promise<string>[] = [];
-  const { verify } = Argon2id.prototype;
-  vi.spyOn(Argon2id.prototype, "verify").mockImplementation(function (this: Argon2id, ...credentials) {
-    for (let at = 0; at < 3; at++) hashes.push(hashFrom("198.51.101.1", `${at}`));
-    for (let at = 0; at < 8; at++) hashes.push(hashFrom("192.0.2.1", `${at}`));
-    return verify.apply(this, credentials);
+describe("a login that finds no place to renew its hash", () => {
+  let weak: string;
+  let done: Outcome;
+
+  beforeEach(async () => {
+    weak = await hash(goodPassword, { memoryCost: 8_192, timeCost: 1, parallelism: 1 });
+    await latchkey.execute("update users set password_hash = ?", [weak]);
+    const hashes: Promise<string>[] = [];
+    const { verify } = Argon2id.prototype;
+    vi.spyOn(Argon2id.prototype, "verify").mockImplementation(function (this: Argon2id, ...credentials) {
+      for (let at = 0; at < 3; at++) hashes.push(hashFrom("198.51.101.1", `${at}`));
+      for (let at = 0; at < 8; at++) hashes.push(hashFrom("192.0.2.1", `${at}`));
+      return verify.apply(this, credentials);
+    });
+    done = await logIn(from("192.0.2.1"));
+    return () => finishAll(hashes);
   });
-  expect((await logIn(from("192.0.2.1"))).status).toBe(302);
-  expect(await latchkey.execute("select password_hash from users")).toEqual([{ password_hash: weak }]);
-  await finishAll(hashes);
+
+  test("succeeds", () => {
+    expect(done.status).toBe(302);
+  });
+
+  test("keeps the hash", async () => {
+    expect(await latchkey.execute("select password_hash from users")).toEqual([{ password_hash: weak }]);
+  });
 });
 
 describe("the places of one client", () => {
@@ -151,14 +208,25 @@ describe("the places of one client", () => {
     expect(await statuses(count, client)).toBe(expected);
   });
 
-  test("a login of a client whose places are taken is answered 503, and another client logs in", async () => {
-    const { hashes } = fillPlaces();
-    for (let at = 0; at < 8; at++) hashes.push(hashFrom("192.0.2.1", `${at}`));
-    const refused = await logIn(from("192.0.2.1"));
-    expect(refused.status).toBe(503);
-    expect(latchkey.logLines().join()).toContain(refused.data.fault);
-    const other = logIn(from("192.0.2.2"));
-    await finishAll([...hashes, other]);
-    expect((await other).status).toBe(302);
+  describe("when they are taken", () => {
+    let hashes: Promise<string>[];
+
+    beforeEach(() => {
+      ({ hashes } = fillPlaces());
+      for (let at = 0; at < 8; at++) hashes.push(hashFrom("192.0.2.1", `${at}`));
+      return () => finishAll(hashes);
+    });
+
+    test("its login is answered 503", async () => {
+      const refused = await logIn(from("192.0.2.1"));
+      expect(refused.status).toBe(503);
+      expect(latchkey.logLines().join()).toContain(refused.data.fault);
+    });
+
+    test("another client logs in", async () => {
+      const other = logIn(from("192.0.2.2"));
+      await finishAll([...hashes, other]);
+      expect((await other).status).toBe(302);
+    });
   });
 });

@@ -110,7 +110,7 @@ describe("a refused login does the same work for every address", () => {
   test.each([
     ["a password", "wrong", 1],
     ["a password that NFKC changes", "wrong \u00b5", 2],
-  ])("of scrypt and of the highest number of iterations: %s", async (_what, password, times) => {
+  ])("with both kinds of hashes: %s", async (_what, password, times) => {
     for (const address of everybody) {
       expect(await workOf(address, password), address).toEqual({
         iterations: { sha256: 5_000 * times, sha512: 3_000 * times },
@@ -119,7 +119,7 @@ describe("a refused login does the same work for every address", () => {
     }
   });
 
-  test("and reads the kinds by their index alone", async () => {
+  test("with the kinds read by their index alone", async () => {
     const [read] = await statementsOf(() => statusOf("wrong")).then((all) =>
       all.filter(({ text }) => /kinds/.test(text)),
     );

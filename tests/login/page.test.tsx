@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { readFileSync } from "node:fs";
 import { screen } from "@testing-library/react";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { providerMark } from "#server/features/visitor/external-sign-in";
 import { providers } from "#server/provider/providers";
 import { providerNames } from "#server/settings/provider-names";
@@ -11,17 +11,23 @@ import { english, renderPage } from "../support/render-page";
 
 const loaded = { idpEnabled: true, provider: "Google", notice: null as string | null };
 
-test("the page has fields for address and password, and links to the provider, the reset and the registration", async () => {
+test("the form posts the address with the password", async () => {
   const { posted, user } = await renderPage("/login", Login, { loaded });
   await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com");
   await user.type(screen.getByLabelText("Password"), "a secret of mine");
   await user.click(screen.getByRole("button", { name: "Log in" }));
   expect(posted.mock.calls).toEqual([["/login", { email: "ada@example.com", password: "a secret of mine" }]]);
-  expect(screen.getByRole("link", { name: "Forgot your password?" }).getAttribute("href")).toBe("/forgot-password");
-  expect(screen.getByRole("link", { name: "Create one" }).getAttribute("href")).toBe("/register");
 });
 
-test("without passwords there is the provider, and nothing else", async () => {
+test.each([
+  ["Forgot your password?", "/forgot-password"],
+  ["Create one", "/register"],
+])("the link “%s” leads to %s", async (name, to) => {
+  await renderPage("/login", Login, { loaded });
+  expect(screen.getByRole("link", { name }).getAttribute("href")).toBe(to);
+});
+
+test("without passwords there is the provider alone", async () => {
   const content = { ...english, passwordless: "Google" };
   await renderPage("/login", Login, { loaded: { ...loaded, registrationClosed: true }, content });
   expect(document.querySelectorAll("form, input, .or")).toHaveLength(0);
@@ -42,21 +48,34 @@ test.each([
 });
 
 const drawn = readFileSync("app/components/provider-marks.svg", "utf8");
-test.each(providerNames)("the button of %s has the provider's mark, hidden from screen readers", async (provider) => {
-  const issuer = provider === "oidc" && { IDP_ISSUER: "https://idp.example" };
-  const client = { IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" };
-  configure({ APP_URL: "http://localhost:3000", IDP_PROVIDER: provider, ...client, ...issuer });
-  const content = { ...english, providerMark: providerMark() };
-  await renderPage("/login", Login, { loaded, content });
-  const marks = screen.getByRole("link", { name: "Sign in with Google" }).querySelectorAll("svg");
-  expect([...marks].map((mark) => mark.getAttribute("aria-hidden"))).toEqual(["true"]);
-  const id = /#(.*)/.exec(marks[0]?.querySelector("use")?.getAttribute("href") ?? "")?.[1];
-  expect(id).toBe(providers[provider].label ?? "other");
-  expect(drawn).toContain(`<symbol id="${id}" `);
+describe.each(providerNames)("the mark in the button of %s", (provider) => {
+  let marks: SVGElement[];
+
+  beforeEach(async () => {
+    const issuer = provider === "oidc" && { IDP_ISSUER: "https://idp.example" };
+    const client = { IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" };
+    configure({ APP_URL: "http://localhost:3000", IDP_PROVIDER: provider, ...client, ...issuer });
+    const content = { ...english, providerMark: providerMark() };
+    await renderPage("/login", Login, { loaded, content });
+    marks = [...screen.getByRole("link", { name: "Sign in with Google" }).querySelectorAll("svg")];
+  });
+
+  test("is the provider's", () => {
+    const id = /#(.*)/.exec(marks[0]?.querySelector("use")?.getAttribute("href") ?? "")?.[1];
+    expect(id).toBe(providers[provider].label ?? "other");
+    expect(drawn).toContain(`<symbol id="${id}" `);
+  });
+
+  test("is hidden from screen readers", () => {
+    expect(marks.map((mark) => mark.getAttribute("aria-hidden"))).toEqual(["true"]);
+  });
 });
 
-const written = ["<register>Neu</register>", "Neu? <register>Neu</register>Neu? <register>Neu</register>Neu? "];
-test.each(written)("a language may write %s: an element alone, or the same words twice", async (createAccount) => {
+const written = [
+  ["an element alone", "<register>Neu</register>"],
+  ["the same words twice", "Neu? <register>Neu</register>Neu? <register>Neu</register>Neu? "],
+];
+test.each(written)("a language may write %s: %s", async (_what, createAccount = "") => {
   const login = { ...english.texts.login, createAccount };
   await renderPage("/login", Login, { loaded, content: { ...english, texts: { ...english.texts, login } } });
   const links = screen.getAllByRole("link", { name: "Neu" });
@@ -72,10 +91,14 @@ describe("a notice", () => {
     expect(screen.queryByRole("link", { name: "Use another account" })).toBeNull();
   });
 
-  test("says that the external sign-in failed, and links to a new attempt", async () => {
+  test("says that the external sign-in failed", async () => {
     await renderPage("/login", Login, { loaded: { ...loaded, notice: "idp_failed" } });
     const failed = "Signing in with Google did not work. Try again, or log in another way.";
     expect(screen.getByRole("alert").textContent).toBe(failed);
+  });
+
+  test("of a failed external sign-in links to a new attempt", async () => {
+    await renderPage("/login", Login, { loaded: { ...loaded, notice: "idp_failed" } });
     expect(screen.getByRole("link", { name: "Try again" }).getAttribute("href")).toBe("/auth/idp");
   });
 
@@ -85,7 +108,7 @@ describe("a notice", () => {
   const create = `${connect} No account yet? Create one`;
   const another = "Your account is connected to another account of Google. Use that one, or log in another way.";
 
-  test.each([
+  describe.each([
     ["cancelled", `It was cancelled. ${again}`],
     ["stale", `It took too long. ${again}`],
     ["noAnswer", `There was no answer from Google. ${again}`],
@@ -95,17 +118,31 @@ describe("a notice", () => {
     ["closed", "Accounts are for addresses of certain domains."],
     ["disconnected", `It is disconnected from your account. ${connect}`],
     ["otherIdentity", another],
-  ])("of a failure (%s) says what helps, and every way keeps the target", async (problem, sentence) => {
-    const failed = { ...loaded, notice: "idp_failed", problem, returnTo: "/notes", otherAccount: true };
-    await renderPage("/login", Login, { loaded: failed });
-    expect(screen.getByRole("alert").textContent?.trim()).toBe(`${lead} ${sentence}`);
-    const hrefs = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
-    expect(hrefs.filter((href) => href === "/auth/idp?return_to=%2Fnotes")).toHaveLength(
-      sentence.includes("Try again") ? 2 : 1,
-    );
-    const other = screen.getByRole("link", { name: "Use another account" });
-    expect(other.getAttribute("href")).toBe("/auth/idp?prompt=select_account&return_to=%2Fnotes");
-    expect(document.querySelector("form")?.getAttribute("action")).toBe("/login?return_to=%2Fnotes");
+  ])("of a failure (%s)", (problem, sentence) => {
+    beforeEach(async () => {
+      const failed = { ...loaded, notice: "idp_failed", problem, returnTo: "/notes", otherAccount: true };
+      await renderPage("/login", Login, { loaded: failed });
+    });
+
+    test("says what helps", () => {
+      expect(screen.getByRole("alert").textContent?.trim()).toBe(`${lead} ${sentence}`);
+    });
+
+    test("keeps the target on the way to the provider", () => {
+      const hrefs = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
+      expect(hrefs.filter((href) => href === "/auth/idp?return_to=%2Fnotes")).toHaveLength(
+        sentence.includes("Try again") ? 2 : 1,
+      );
+    });
+
+    test("keeps the target on the way to another account", () => {
+      const other = screen.getByRole("link", { name: "Use another account" });
+      expect(other.getAttribute("href")).toBe("/auth/idp?prompt=select_account&return_to=%2Fnotes");
+    });
+
+    test("keeps the target in the form", () => {
+      expect(document.querySelector("form")?.getAttribute("action")).toBe("/login?return_to=%2Fnotes");
+    });
   });
 
   test.each([
@@ -130,36 +167,71 @@ describe("a notice", () => {
   });
 });
 
-test("the page of a recent sign-in says why, and every way keeps what was asked for", async () => {
-  const asked = { returnTo: "/payments", maxAge: 600, tooOld: 10, otherAccount: true, passkeys: true };
-  await renderPage("/login", Login, { loaded: { ...loaded, ...asked } });
-  const why = "You logged in more than 10 minutes ago. Log in again to go on.";
-  expect(screen.getByText(why).getAttribute("role")).toBe("status");
+describe("the page of a recent sign-in", () => {
   const query = "return_to=%2Fpayments&max_age=600";
-  const hrefs = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
-  expect(hrefs).toEqual(
-    expect.arrayContaining([`/auth/idp?${query}`, `/auth/idp?prompt=select_account&${query}`, `/register?${query}`]),
-  );
-  const forms = [...document.querySelectorAll("form")].map((form) => form.getAttribute("action"));
-  expect(forms).toEqual([`/login?${query}`, `/auth/passkey?${query}`]);
+
+  beforeEach(async () => {
+    const asked = { returnTo: "/payments", maxAge: 600, tooOld: 10, otherAccount: true, passkeys: true };
+    await renderPage("/login", Login, { loaded: { ...loaded, ...asked } });
+  });
+
+  test("says why it is shown", () => {
+    const why = "You logged in more than 10 minutes ago. Log in again to go on.";
+    expect(screen.getByText(why).getAttribute("role")).toBe("status");
+  });
+
+  test("keeps in each link what was asked for", () => {
+    const hrefs = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
+    expect(hrefs).toEqual(
+      expect.arrayContaining([`/auth/idp?${query}`, `/auth/idp?prompt=select_account&${query}`, `/register?${query}`]),
+    );
+  });
+
+  test("keeps in each form what was asked for", () => {
+    const forms = [...document.querySelectorAll("form")].map((form) => form.getAttribute("action"));
+    expect(forms).toEqual([`/login?${query}`, `/auth/passkey?${query}`]);
+  });
 });
 
-test("a refused login keeps the address, shows the error, and focuses the password", async () => {
+describe("a refused login", () => {
   const message = "Email or password is incorrect.";
-  const refused = { typed: { email: "ada@example.com" }, errors: {}, wrongPassword: true, message };
-  const answers = { loaded: { ...loaded, notice: "password_reset" }, refused };
-  const { user } = await renderPage("/login?notice=password_reset", Login, answers);
-  await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com");
-  await user.type(screen.getByLabelText("Password"), "wrong{Enter}");
-  expect((await screen.findByRole("alert")).textContent).toBe(message);
-  expect(screen.queryByText(/was changed/)).toBeNull();
-  const password = screen.getByLabelText<HTMLInputElement>("Password");
-  expect(document.activeElement).toBe(password);
-  expect(password.getAttribute("aria-invalid")).toBe("true");
-  expect(password.getAttribute("aria-describedby")).toContain(screen.getByRole("alert").id);
-  expect(screen.getByRole<HTMLInputElement>("textbox", { name: "Email" }).value).toBe("ada@example.com");
-  const forgot = screen.getByRole("link", { name: "Forgot your password?" });
-  expect(forgot.getAttribute("href")).toBe("/forgot-password?email=ada%40example.com");
+  let password: HTMLInputElement;
+
+  beforeEach(async () => {
+    const refused = { typed: { email: "ada@example.com" }, errors: {}, wrongPassword: true, message };
+    const answers = { loaded: { ...loaded, notice: "password_reset" }, refused };
+    const { user } = await renderPage("/login?notice=password_reset", Login, answers);
+    await user.type(screen.getByRole("textbox", { name: "Email" }), "ada@example.com");
+    await user.type(screen.getByLabelText("Password"), "wrong{Enter}");
+    await screen.findByRole("alert");
+    password = screen.getByLabelText<HTMLInputElement>("Password");
+  });
+
+  test("shows the error", () => {
+    expect(screen.getByRole("alert").textContent).toBe(message);
+  });
+
+  test("replaces the notice", () => {
+    expect(screen.queryByText(/was changed/)).toBeNull();
+  });
+
+  test("keeps the address", () => {
+    expect(screen.getByRole<HTMLInputElement>("textbox", { name: "Email" }).value).toBe("ada@example.com");
+  });
+
+  test("gives the address to the link to a reset", () => {
+    const forgot = screen.getByRole("link", { name: "Forgot your password?" });
+    expect(forgot.getAttribute("href")).toBe("/forgot-password?email=ada%40example.com");
+  });
+
+  test("moves the focus to the password", () => {
+    expect(document.activeElement).toBe(password);
+  });
+
+  test("describes the password by its error", () => {
+    expect(password.getAttribute("aria-invalid")).toBe("true");
+    expect(password.getAttribute("aria-describedby")).toContain(screen.getByRole("alert").id);
+  });
 });
 
 test("the error of a missing field is its accessible description", async () => {

@@ -7,7 +7,7 @@ import { logIn, openLogin } from "../support/account-calls";
 import { BrowserTabs, callbackOf } from "../support/browser-tabs";
 import { discovers, google, googleAnswers } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
-import { call, get } from "../support/route-calls";
+import { call, get, type Outcome } from "../support/route-calls";
 
 const latchkey = startLatchkey({ ...google, RETURN_ORIGINS: "https://app.example" });
 
@@ -25,18 +25,29 @@ async function signedIn(age: number, userId?: string): Promise<string> {
 const sessions = () => latchkey.execute<{ id: string }>("select id from sessions");
 
 describe("/login?max_age=600", () => {
-  test("shows its form to a signed-in user whose sign-in is older, and says why", async () => {
-    const page = await openLogin(target(), { cookie: await signedIn(601) });
-    expect(page.status).toBe(200);
-    expect(page.data).toMatchObject({ tooOld: 10, returnTo: app, maxAge: 600, notice: null });
-    expect(page.formTarget).toBe("https://app.example");
+  describe("to a signed-in user whose sign-in is older", () => {
+    let page: Outcome;
+
+    beforeEach(async () => {
+      page = await openLogin(target(), { cookie: await signedIn(601) });
+    });
+
+    test("shows its form", () => {
+      expect(page.status).toBe(200);
+      expect(page.data).toMatchObject({ returnTo: app, maxAge: 600, notice: null });
+      expect(page.formTarget).toBe("https://app.example");
+    });
+
+    test("says why", () => {
+      expect(page.data.tooOld).toBe(10);
+    });
   });
 
   test("sends who is fresh enough to the target at once", async () => {
     expect((await openLogin(target(), { cookie: await signedIn(590) })).location).toBe(app);
   });
 
-  test("shows a guest its form, as without it", async () => {
+  test("shows a guest its form", async () => {
     const page = await openLogin(target());
     expect([page.status, page.data.tooOld, page.data.maxAge]).toEqual([200, false, 600]);
   });
@@ -63,16 +74,21 @@ describe("/login?max_age=600", () => {
     expect((await openLogin(`${target()}&max_age=600`, { cookie: await signedIn(3_600) })).location).toBe(app);
   });
 
-  test("ends, after a password, at the target with a new session in place of the old one", async () => {
+  test("ends after a password at the target", async () => {
     const userId = await latchkey.createUser();
     const cookie = await signedIn(601, userId);
-    const before = await sessions();
     const done = await logIn({ search: target(), cookie });
     expect(done.location).toBe(app);
+    expect((await openLogin(target(), { cookie: `session=${done.cookies.session}` })).location).toBe(app);
+  });
+
+  test("replaces the old session by a new one", async () => {
+    const cookie = await signedIn(601, await latchkey.createUser());
+    const before = await sessions();
+    await logIn({ search: target(), cookie });
     const after = await sessions();
     expect(after).toHaveLength(1);
     expect(after).not.toEqual(before);
-    expect((await openLogin(target(), { cookie: `session=${done.cookies.session}` })).location).toBe(app);
   });
 
   test("keeps both after a refused password", async () => {
@@ -88,19 +104,23 @@ describe("/login?max_age=600", () => {
     expect((await openLogin(target())).location).toBe(`/auth/idp${target()}`);
   });
 
-  test("shows the form with SIGN_IN_REDIRECT, too: a provider that signs in silently would make a loop", async () => {
+  test("shows the form to a signed-in user with SIGN_IN_REDIRECT", async () => {
     latchkey.configure({ SIGN_IN_REDIRECT: "on" });
     expect(await openLogin(target(), { cookie: await signedIn(601) })).toMatchObject({ status: 200, location: null });
   });
 
-  test("is kept by /register, which sends on who is fresh enough alone", async () => {
-    const open = (cookie: string) => call(register.loader, get(`/register${target()}`, { cookie }));
-    expect((await open(await signedIn(601))).data).toMatchObject({ returnTo: app, maxAge: 600 });
-    expect((await open(await latchkey.signedIn({ email: "bob@example.com" }))).location).toBe(app);
+  const openRegistration = (cookie: string) => call(register.loader, get(`/register${target()}`, { cookie }));
+
+  test("is kept by /register for who is not fresh enough", async () => {
+    expect((await openRegistration(await signedIn(601))).data).toMatchObject({ returnTo: app, maxAge: 600 });
+  });
+
+  test("is met at /register by who is fresh enough", async () => {
+    expect((await openRegistration(await latchkey.signedIn())).location).toBe(app);
   });
 });
 
-describe("/auth/idp?max_age=600 asks the provider for a new sign-in, by what it has for that:", () => {
+describe("/auth/idp?max_age=600 asks for a new sign-in with the prompt of", () => {
   const issuer = "https://fresh.example.org";
   const oidc = (at: string) => ({ IDP_PROVIDER: "oidc", IDP_ISSUER: at });
 
@@ -140,24 +160,31 @@ describe("at the provider", () => {
     return () => nock.cleanAll();
   });
 
-  test("a sign-in ends at the target with a new session in place of the old one", async () => {
-    const before = await sessions();
+  test("a sign-in ends at the target", async () => {
     expect((await comeBack(await leave())).location).toBe(app);
-    const after = await sessions();
-    expect(after).toHaveLength(1);
-    expect(after).not.toEqual(before);
     expect((await browser.open(`/login${target()}`)).location).toBe(app);
   });
 
-  test("a failed one ends at exactly /login?notice=idp_failed, whose form keeps both", async () => {
-    const ended = await comeBack(await leave(), { error: "access_denied" });
-    expect(ended.location).toBe(failed);
+  test("a sign-in replaces the old session by a new one", async () => {
+    const before = await sessions();
+    await comeBack(await leave());
+    const after = await sessions();
+    expect(after).toHaveLength(1);
+    expect(after).not.toEqual(before);
+  });
+
+  test("a failed sign-in ends at exactly /login?notice=idp_failed", async () => {
+    expect((await comeBack(await leave(), { error: "access_denied" })).location).toBe(failed);
+  });
+
+  test("the form after a failed sign-in keeps both", async () => {
+    await comeBack(await leave(), { error: "access_denied" });
     const page = await browser.open(failed);
     expect(page.status).toBe(200);
     expect(page.data).toMatchObject({ problem: "cancelled", tooOld: 10, returnTo: app, maxAge: 600 });
   });
 
-  test("one that fails at its start does, too", async () => {
+  test("the form after a sign-in that failed at its start keeps both", async () => {
     latchkey.configure({ IDP_PROVIDER: "oidc", IDP_ISSUER: "https://down.example.org" });
     discovers("https://down.example.org", {}, 503);
     expect((await browser.open(`/auth/idp${target()}`)).location).toBe(failed);
@@ -189,7 +216,7 @@ describe("at the provider", () => {
     expect((await browser.open(failed)).location).toBe(`/auth/idp${target()}`);
   });
 
-  test("a failure without max_age leads a signed-in user to the account page, as before", async () => {
+  test("a failure without max_age leads a signed-in user to the account page", async () => {
     await comeBack(await browser.leave("?return_to=/x"), { error: "access_denied" });
     expect((await browser.open(failed)).location).toBe("/dashboard?notice=idp_failed");
   });

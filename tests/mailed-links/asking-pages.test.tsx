@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { screen } from "@testing-library/react";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import ForgotPassword from "~/routes/forgot-password";
 import Register from "~/routes/register";
 import { renderPage } from "../support/render-page";
@@ -28,42 +28,66 @@ describe.each([
       /^If mail reaches ([\w@. ]+), a link to finish creating the account is on its way\. It works once, within 60 minutes\.$/,
   },
 ])("$path", ({ path, Page, submit, login, answer }) => {
-  test("has one field with the query's address, and a link to the login page", async () => {
+  test("has one field with the query's address", async () => {
     await renderPage(path, Page, { loaded: { ...loaded, email: "ada@example.com" } });
     expect(screen.getAllByRole("textbox")).toEqual([emailField()]);
     expect(emailField().value).toBe("ada@example.com");
+  });
+
+  test("has a link to the login page", async () => {
+    await renderPage(path, Page, { loaded });
     expect(screen.getByRole("link", { name: login }).getAttribute("href")).toBe("/login");
   });
 
-  test("names the address after the request, says what to do if no mail arrives, and can ask again", async () => {
-    const { posted, user } = await renderPage(path, Page, { loaded, refused: sent });
-    await user.type(emailField(), "ada@example.com");
-    await user.click(screen.getByRole("button", { name: submit }));
-    await screen.findByRole("heading", { level: 1, name: "Check your mail" });
-    expect(answer.exec(screen.getByRole("status").textContent ?? "")?.[1]).toBe("ada@example.com");
-    const more = screen.getByText("Nothing there after a few minutes?").closest("details");
-    expect(more?.open).toBe(false);
-    expect(more?.textContent).toContain("At most 5 mails are sent to an address in a quarter of an hour.");
-    expect(emailField().value).toBe("ada@example.com");
+  describe("after the request", () => {
+    let page: Awaited<ReturnType<typeof renderPage>>;
+    let more: HTMLDetailsElement | null | undefined;
 
-    await user.click(screen.getByRole("button", { name: "Send it again" }));
-    await screen.findByText(/^Asked again\./);
-    expect(more?.open).toBe(true);
-    expect(posted.mock.calls).toEqual(Array(2).fill([path, { email: "ada@example.com" }]));
+    beforeEach(async () => {
+      page = await renderPage(path, Page, { loaded, refused: sent });
+      await page.user.type(emailField(), "ada@example.com");
+      await page.user.click(screen.getByRole("button", { name: submit }));
+      await screen.findByRole("heading", { level: 1, name: "Check your mail" });
+      more = screen.getByText("Nothing there after a few minutes?").closest("details");
+    });
+
+    test("names the address", () => {
+      expect(answer.exec(screen.getByRole("status").textContent ?? "")?.[1]).toBe("ada@example.com");
+      expect(emailField().value).toBe("ada@example.com");
+    });
+
+    test("says behind a summary what to do if no mail arrives", () => {
+      expect(more?.open).toBe(false);
+      expect(more?.textContent).toContain("At most 5 mails are sent to an address in a quarter of an hour.");
+    });
+
+    test("can send it again", async () => {
+      await page.user.click(screen.getByRole("button", { name: "Send it again" }));
+      await screen.findByText(/^Asked again\./);
+      expect(more?.open).toBe(true);
+      expect(page.posted.mock.calls).toEqual(Array(2).fill([path, { email: "ada@example.com" }]));
+    });
   });
 
-  test.each([true, false])(
-    "without an address names none, and says if mails are printed (%s)",
-    async (isMailLogged) => {
+  describe("after a request without an address", () => {
+    const ask = async (isMailLogged = false) => {
       const refused = { ...sent, email: "" };
       const { user } = await renderPage(path, Page, { loaded: { ...loaded, isMailLogged }, refused });
       await user.type(emailField(), "ada@example.com{Enter}");
       await screen.findByRole("heading", { level: 1, name: "Check your mail" });
+    };
+
+    test("names none", async () => {
+      await ask();
       expect(answer.exec(screen.getByRole("status").textContent ?? "")?.[1]).toBe("that address");
+    });
+
+    test.each([true, false])("says whether mails are printed (%s)", async (isMailLogged) => {
+      await ask(isMailLogged);
       const printed = screen.queryByText("No mail leaves this server: it is in the server’s output.");
       expect(printed !== null).toBe(isMailLogged);
-    },
-  );
+    });
+  });
 });
 
 test.each([true, false])("the registration page offers the provider where there is one (%s)", async (idpEnabled) => {
@@ -72,20 +96,40 @@ test.each([true, false])("the registration page offers the provider where there 
   expect(offered?.getAttribute("href")).toBe(idpEnabled ? "/auth/idp" : undefined);
 });
 
-test("a closed registration is said to be closed, without a form or the provider", async () => {
-  await renderPage("/register", Register, { loaded: { ...loaded, registration: "closed" } });
-  expect(screen.getByText("New accounts cannot be created here.")).toBeTruthy();
-  expect(document.querySelector("form")).toBeNull();
-  expect(screen.queryByRole("link", { name: /Sign in with/ })).toBeNull();
-  expect(screen.getByRole("link", { name: "Log in" }).getAttribute("href")).toBe("/login");
+describe("the page of a closed registration", () => {
+  beforeEach(() => renderPage("/register", Register, { loaded: { ...loaded, registration: "closed" } }));
+
+  test("says that it is closed", () => {
+    expect(screen.getByText("New accounts cannot be created here.")).toBeTruthy();
+  });
+
+  test("has no form", () => {
+    expect(document.querySelector("form")).toBeNull();
+  });
+
+  test("does not offer the provider", () => {
+    expect(screen.queryByRole("link", { name: /Sign in with/ })).toBeNull();
+  });
+
+  test("leads to the login page", () => {
+    expect(screen.getByRole("link", { name: "Log in" }).getAttribute("href")).toBe("/login");
+  });
 });
 
-test("a registration for some domains says so, before the request and after it", async () => {
-  const answers = { loaded: { ...loaded, registration: "domains" }, refused: sent };
-  const { user } = await renderPage("/register", Register, answers);
-  expect(screen.getByText(/^Accounts are for addresses of certain domains\. We will mail you a link/)).toBeTruthy();
-  await user.type(emailField(), "ada@example.com{Enter}");
-  expect((await screen.findByRole("status")).textContent).toBe(
-    "If ada@example.com may have an account, a link to finish creating it is on its way. It works once, within 60 minutes.",
-  );
+describe("the page of a registration for some domains", () => {
+  const open = () =>
+    renderPage("/register", Register, { loaded: { ...loaded, registration: "domains" }, refused: sent });
+
+  test("says so before the request", async () => {
+    await open();
+    expect(screen.getByText(/^Accounts are for addresses of certain domains\. We will mail you a link/)).toBeTruthy();
+  });
+
+  test("says so after the request", async () => {
+    const { user } = await open();
+    await user.type(emailField(), "ada@example.com{Enter}");
+    expect((await screen.findByRole("status")).textContent).toBe(
+      "If ada@example.com may have an account, a link to finish creating it is on its way. It works once, within 60 minutes.",
+    );
+  });
 });

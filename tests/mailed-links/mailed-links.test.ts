@@ -1,5 +1,5 @@
 import { Argon2id } from "oslo/password";
-import { describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { authenticate } from "#server/features/visitor/login";
 import { storeWayIn } from "#server/features/visitor/password-reset";
 import * as confirmEmail from "~/routes/account.email";
@@ -35,22 +35,22 @@ const asked = [
 ] as const;
 
 describe("a mail with a link", () => {
-  test.each(asked)(
-    "of %s is asked for by one job with only the address, with and without an account",
-    async (_what, ask, task) => {
-      await latchkey.createUser();
-      for (const typed of [" Ada@EXAMPLE.com ", "nobody@example.com"]) {
-        expect(await ask(typed)).toEqual(mailSentOutcome(typed));
-      }
-      expect(await latchkey.jobs()).toEqual([
-        { task, email: "ada@example.com", language: "en" },
-        { task, email: "nobody@example.com", language: "en" },
-      ]);
-      for (const table of ["password_resets", "registrations"]) {
-        expect(await latchkey.execute(`select * from ${table}`)).toEqual([]);
-      }
-    },
-  );
+  describe.each(asked)("of %s", (_what, ask, task) => {
+    beforeEach(() => latchkey.createUser());
+
+    test.each([
+      ["with", " Ada@EXAMPLE.com ", "ada@example.com"],
+      ["without", "nobody@example.com", "nobody@example.com"],
+    ])("is asked for by one job for an address %s an account", async (_has, typed, address) => {
+      expect(await ask(typed)).toEqual(mailSentOutcome(typed));
+      expect(await latchkey.jobs()).toEqual([{ task, email: address, language: "en" }]);
+    });
+
+    test.each(["password_resets", "registrations"])("stores nothing in %s before it is sent", async (table) => {
+      for (const typed of ["ada@example.com", "nobody@example.com"]) await ask(typed);
+      expect(await latchkey.execute(`select * from ${table}`)).toEqual([]);
+    });
+  });
 
   test.each(["a@b.c", "o'brien+tag.of.mine@a-b.c.example.co", longest])("is a job for %j", async (typed) => {
     expect(await askForReset(typed)).toEqual(mailSentOutcome(typed));
@@ -77,21 +77,23 @@ describe("a mail with a link", () => {
     "ada@xn--b\u00fccher.example",
     "gr\u00e2ce@example.com",
     "\u212a@example.com",
-  ])("is not sent to the invalid address %j: the same page, no job, no change", async (typed) => {
+  ])("is not sent to the invalid address %j", async (typed) => {
     await latchkey.createUser();
     expect(await latchkey.unchanged(() => askForReset(typed))).toEqual(mailSentOutcome(typed));
   });
 
-  test.each([
+  describe.each([
     ["/forgot-password", forgotPassword.action],
     ["/register", register.action],
-  ])("is not sent by %s without an address or with two: the same page, no job, no change", async (path, action) => {
-    await latchkey.createUser();
-    const repeated = ["ada@example.com", "eve@example.com"].map((typed): [string, string] => ["email", typed]);
-    for (const fields of [{}, repeated]) {
+  ])("is not sent by %s", (path, action) => {
+    test.each<[string, [string, string][]]>([
+      ["without an address", []],
+      ["with two addresses", ["ada@example.com", "eve@example.com"].map((typed) => ["email", typed])],
+    ])("%s", async (_what, fields) => {
+      await latchkey.createUser();
       const asked = await latchkey.unchanged(() => call(action, post(path, fields)));
       expect(asked).toMatchObject({ status: 200, data: { status: "sent" } });
-    }
+    });
   });
 });
 
@@ -141,16 +143,36 @@ const expectInvalid = (purpose: Purpose, link: MailedLink) =>
   expectInvalidLink(latchkey, (fields) => finish(purpose, fields), link, links[purpose].invalidLink);
 
 describe.each(purposes)("the mailed link of a %s", (purpose) => {
-  test("is valid for an hour, for its own address in any spelling", { tags: ["2.2.3", "6.4.1"] }, async () => {
+  const expire = (end: string) => latchkey.execute(`update ${links[purpose].table} set expires_at = now() ${end}`);
+
+  test("is valid until its hour has passed", { tags: "6.4.1" }, async () => {
     const link = await links[purpose].create();
-    const expire = (when: string) => latchkey.execute(`update ${links[purpose].table} set expires_at = now() ${when}`);
+    await expire("+ interval '1 minute'");
+    expect(await use(purpose, link)).toMatchObject({ status: 302 });
+  });
+
+  test("is invalid when its hour has passed", { tags: "6.4.1" }, async () => {
+    const link = await links[purpose].create();
     await expire("- interval '1 millisecond'");
     await expectInvalid(purpose, link);
-    await expire("+ interval '1 minute'");
-    for (const other of ["bob@example.com", "ada.lovelace@examp\u212ae.com", "", "%"]) {
-      await expectInvalid(purpose, { ...link, email: other });
-    }
+  });
+
+  test.each(["bob@example.com", "ada.lovelace@examp\u212ae.com", "", "%"])(
+    "is invalid for the address %j",
+    { tags: "2.2.3" },
+    async (other) => {
+      await expectInvalid(purpose, { ...(await links[purpose].create()), email: other });
+    },
+  );
+
+  test("is valid for another spelling of its address", { tags: "2.2.3" }, async () => {
+    const link = await links[purpose].create();
     expect(await use(purpose, { ...link, email: " ADA.Lovelace@Example.com " })).toMatchObject({ status: 302 });
+  });
+
+  test("is invalid once it was used", { tags: "6.4.1" }, async () => {
+    const link = await links[purpose].create();
+    expect(await use(purpose, link)).toMatchObject({ status: 302 });
     expect(await use(purpose, link)).toMatchObject({ status: 422 });
   });
 
@@ -229,39 +251,66 @@ test.each([
 );
 
 describe("the token", () => {
-  test("is a new one for each mail, stored as its SHA-256, for one hour", { tags: "6.4.1" }, async () => {
-    const earliest = Date.now() + 3_600_000;
-    const mailed = [await links.reset.create(), await links.reset.create(), await links.reset.create()];
-    const latest = Date.now() + 3_600_000;
-    const rows = await latchkey.execute<{ token_hash: string; expires_at: string }>("select * from password_resets");
+  const mailThree = async () => [await links.reset.create(), await links.reset.create(), await links.reset.create()];
+
+  const storedResets = () =>
+    latchkey.execute<{ token_hash: string; expires_at: string }>("select * from password_resets");
+
+  test("is a new random one for each mail", { tags: "6.4.1" }, async () => {
+    const tokens = (await mailThree()).map(({ token }) => token);
+    for (const token of tokens) expect(token).toMatch(/^[0-9a-f]{64}$/);
+    expect(new Set(tokens).size).toBe(3);
+  });
+
+  test("is stored as its SHA-256", { tags: "6.4.1" }, async () => {
+    const mailed = await mailThree();
+    const rows = await storedResets();
+    expect(rows).toHaveLength(3);
     expect(new Set(rows.map(({ token_hash }) => token_hash))).toEqual(
       new Set(mailed.map(({ token }) => sha256(token))),
     );
-    expect(rows).toHaveLength(3);
-    for (const { token } of mailed) {
-      expect(token).toMatch(/^[0-9a-f]{64}$/);
-      expect(JSON.stringify(await latchkey.snapshot())).not.toContain(token);
-    }
-    for (const row of rows) {
-      expect(row).toMatchObject({ email });
+    for (const row of rows) expect(row).toMatchObject({ email });
+    for (const { token } of mailed) expect(JSON.stringify(await latchkey.snapshot())).not.toContain(token);
+  });
+
+  test("is stored for one hour", { tags: "6.4.1" }, async () => {
+    const earliest = Date.now() + 3_600_000;
+    await mailThree();
+    const latest = Date.now() + 3_600_000;
+    for (const row of await storedResets()) {
       expect(new Date(row.expires_at).getTime()).toBeGreaterThanOrEqual(earliest);
       expect(new Date(row.expires_at).getTime()).toBeLessThanOrEqual(latest);
     }
   });
 
-  test("in any other spelling is refused, also before the password is validated, and changes nothing", async () => {
-    const link = await links.reset.create();
-    const { token } = link;
+  test("in any other spelling is refused", async () => {
+    const { token } = await links.reset.create();
     const padded = ["0", " ", "\n", "\0", "0x"].flatMap((more) => [`${token}${more}`, `${more}${token}`]);
     const others = [token.toUpperCase(), token.slice(1), token.slice(0, -1), sha256(token), "0".repeat(64), "", "%"];
     for (const other of [...padded, ...others]) await expectInvalid("reset", { email, token: other });
-    for (const other of [{ token: "0".repeat(64) }, { token: token.toUpperCase() }, { email: "%" }]) {
-      const typed = { ...link, ...other };
+  });
+
+  test("stays valid after a refused spelling", async () => {
+    const link = await links.reset.create();
+    await expectInvalid("reset", { email, token: link.token.toUpperCase() });
+    expect((await use("reset", link)).status).toBe(302);
+  });
+
+  describe.each<[string, (link: MailedLink) => MailedLink]>([
+    ["an unknown token", (link) => ({ ...link, token: "0".repeat(64) })],
+    ["the token in capitals", (link) => ({ ...link, token: link.token.toUpperCase() })],
+    ["a malformed address", (link) => ({ ...link, email: "%" })],
+  ])("in a link with %s", (_what, changed) => {
+    test("is refused before the password is validated", async () => {
+      const typed = changed(await links.reset.create());
       const refused = await latchkey.unchanged(() => use("reset", typed, "short"));
       expect(refused).toMatchObject({ status: 422, data: { typed, invalidLink: links.reset.invalidLink } });
+    });
+
+    test("stores no password", async () => {
+      const typed = changed(await links.reset.create());
       expect(await latchkey.unchanged(() => storeWayIn(unknownVisitor, typed, { passwordHash: "a hash" }))).toBeNull();
-    }
-    expect((await use("reset", link)).status).toBe(302);
+    });
   });
 
   test.each([
@@ -283,7 +332,7 @@ describe("the password chosen with a mailed link", () => {
   const different = { passwordConfirmation: "The two passwords are not the same." };
   const again = (passwordConfirmation: string) => ({ password: newPassword, passwordConfirmation });
 
-  test.each([
+  describe.each([
     ["is missing", {}, short],
     ["is seven characters long", twice("zk4!qpw"), short],
     ["is seven characters long in 14 code units", twice("😀".repeat(7)), short],
@@ -298,19 +347,26 @@ describe("the password chosen with a mailed link", () => {
     ["is not repeated", { password: newPassword }, different],
     ["is repeated in capitals", again(newPassword.toUpperCase()), different],
     ["is repeated with a trailing space", again(`${newPassword} `), different],
-  ])(
-    "is refused when it %s, and the link stays valid",
-    { tags: ["2.2.2", "6.2.1", "6.2.11"] },
-    async (_why, fields, errors) => {
-      const link = await links.reset.create();
+  ])("when it %s", (_why, fields, errors) => {
+    let link: MailedLink;
+
+    beforeEach(async () => {
+      link = await links.reset.create();
+    });
+
+    test("is refused", { tags: ["2.2.2", "6.2.1", "6.2.11"] }, async () => {
       const refused = await latchkey.unchanged(() => finish("reset", { ...link, ...fields }));
       expect([refused.status, refused.cookies]).toEqual([422, {}]);
       expect(refused.data).toEqual({ typed: { ...link }, errors });
-      expect((await resetWith(link, newPassword)).status).toBe(302);
-    },
-  );
+    });
 
-  test("is refused when it is sent twice, with an error at its field", async () => {
+    test("leaves the link valid", async () => {
+      await finish("reset", { ...link, ...fields });
+      expect((await resetWith(link, newPassword)).status).toBe(302);
+    });
+  });
+
+  test("is refused at its field when it is sent twice", async () => {
     const pairs = Object.entries({ ...(await links.reset.create()), ...twice(newPassword) });
     const refused = await finish("reset", [...pairs, ["password", newPassword]]);
     expect(refused).toMatchObject({ status: 422, data: { errors: short } });

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { screen } from "@testing-library/react";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import ConfirmEmail from "~/routes/account.email";
 import CompleteRegistration from "~/routes/register_.complete";
 import ResetPassword from "~/routes/reset-password";
@@ -46,43 +46,77 @@ describe.each([
     return posted;
   }
 
-  test("posts the link's address and token, and the new password twice", async () => {
+  test("posts the new password with the fields of the link", async () => {
     const posted = await choose({ typed: loaded });
     const passwords = { password: "quiet lamps", passwordConfirmation: "quiet lamp" };
     expect(posted.mock.calls).toEqual([[path, { ...loaded, ...passwords }]]);
+  });
+
+  test("has the address in a read-only field for password managers", async () => {
+    await renderPage(path, Page, { loaded });
     expect(field("Email").autocomplete).toBe("username");
     expect(field("Email").readOnly).toBe(true);
   });
 
-  test("shows the error of the password at its field, and keeps the link's address and token", async () => {
-    await choose({ typed: loaded, errors: { passwordConfirmation: "The two passwords are not the same." } });
-    const error = await screen.findByText("The two passwords are not the same.");
-    const confirmation = field("New password, again");
-    expect(confirmation.getAttribute("aria-describedby")).toContain(error.id);
-    expect(document.activeElement).toBe(confirmation);
-    expect(field("New password").getAttribute("aria-invalid")).toBeNull();
-    expect(document.querySelector<HTMLInputElement>("input[name=token]")?.value).toBe(loaded.token);
+  describe("with an error of the confirmation", () => {
+    let error: HTMLElement;
+
+    beforeEach(async () => {
+      await choose({ typed: loaded, errors: { passwordConfirmation: "The two passwords are not the same." } });
+      error = await screen.findByText("The two passwords are not the same.");
+    });
+
+    test("shows it at its field alone", () => {
+      expect(field("New password, again").getAttribute("aria-describedby")).toContain(error.id);
+      expect(field("New password").getAttribute("aria-invalid")).toBeNull();
+    });
+
+    test("moves the focus to its field", () => {
+      expect(document.activeElement).toBe(field("New password, again"));
+    });
+
+    test("keeps the link's token", () => {
+      expect(document.querySelector<HTMLInputElement>("input[name=token]")?.value).toBe(loaded.token);
+    });
   });
 
-  test.each([
+  describe.each([
     ["dead", "This link has expired or was used already. You can ask for a new one."],
     ["incomplete", "This link is not whole: copy all of it from the mail. You can ask for a new one."],
-  ])("says above the form that the link is %s, and leads to a new one", async (problem, text) => {
-    await renderPage(path, Page, { loaded: { ...loaded, problem } });
-    expect(screen.getByRole("alert").textContent).toBe(text);
-    const link = screen.getByRole("link", { name: "ask for a new one" });
-    expect(link.getAttribute("href")).toBe(`${again}?email=ada%40example.com`);
-    expect(field("New password").value).toBe("");
+  ])("of a link that is %s", (problem, text) => {
+    beforeEach(() => renderPage(path, Page, { loaded: { ...loaded, problem } }));
+
+    test("says so above the form", () => {
+      expect(screen.getByRole("alert").textContent).toBe(text);
+      expect(field("New password").value).toBe("");
+    });
+
+    test("leads to a new one", () => {
+      const link = screen.getByRole("link", { name: "ask for a new one" });
+      expect(link.getAttribute("href")).toBe(`${again}?email=ada%40example.com`);
+    });
   });
 
-  test("offers a new link for an invalid one, with the address filled in, and the login page to who has used it", async () => {
-    await choose({ typed: loaded, invalidLink: invalidLinkMessage });
-    expect((await screen.findByRole("alert")).textContent).toBe(invalidLinkMessage);
-    expect(screen.queryByLabelText("New password")).toBeNull();
-    expect(field("Email").value).toBe(loaded.email);
-    const button = screen.getByRole<HTMLButtonElement>("button", { name: "Send a new link" });
-    expect(button.form?.getAttribute("action")).toBe(again);
-    expect(screen.getByRole("link", { name: "log in" }).getAttribute("href")).toBe("/login");
+  describe("after the form of an invalid link", () => {
+    beforeEach(async () => {
+      await choose({ typed: loaded, invalidLink: invalidLinkMessage });
+      await screen.findByRole("alert");
+    });
+
+    test("says that the link is invalid", () => {
+      expect(screen.getByRole("alert").textContent).toBe(invalidLinkMessage);
+      expect(screen.queryByLabelText("New password")).toBeNull();
+    });
+
+    test("offers a new link for the same address", () => {
+      expect(field("Email").value).toBe(loaded.email);
+      const button = screen.getByRole<HTMLButtonElement>("button", { name: "Send a new link" });
+      expect(button.form?.getAttribute("action")).toBe(again);
+    });
+
+    test("leads who has used the link to the login page", () => {
+      expect(screen.getByRole("link", { name: "log in" }).getAttribute("href")).toBe("/login");
+    });
   });
 });
 
@@ -98,17 +132,27 @@ describe("/account/email", () => {
     expect(posted.mock.calls).toEqual([["/account/email", { email, token, intent }]]);
   });
 
-  test("names the account then, posts the link's address and token, and asks for nothing else", async () => {
-    const shown = { typed: loaded, account: "old@example.com" };
-    const { posted, user } = await renderPage("/account/email", ConfirmEmail, { loaded, refused: shown });
-    await user.click(screen.getByRole("button", { name: "Show the account" }));
-    await screen.findByText("old@example.com");
-    expect(screen.getAllByRole("definition").map(({ textContent }) => textContent)).toEqual([
-      "old@example.com",
-      loaded.email,
-    ]);
-    await user.click(screen.getByRole("button", { name: "Confirm the address" }));
-    expect(posted.mock.calls.at(-1)).toEqual(["/account/email", loaded]);
+  describe("when the account is shown", () => {
+    let page: Awaited<ReturnType<typeof renderPage>>;
+
+    beforeEach(async () => {
+      const shown = { typed: loaded, account: "old@example.com" };
+      page = await renderPage("/account/email", ConfirmEmail, { loaded, refused: shown });
+      await page.user.click(screen.getByRole("button", { name: "Show the account" }));
+      await screen.findByText("old@example.com");
+    });
+
+    test("names its two addresses", () => {
+      expect(screen.getAllByRole("definition").map(({ textContent }) => textContent)).toEqual([
+        "old@example.com",
+        loaded.email,
+      ]);
+    });
+
+    test("posts the fields of the link alone", async () => {
+      await page.user.click(screen.getByRole("button", { name: "Confirm the address" }));
+      expect(page.posted.mock.calls.at(-1)).toEqual(["/account/email", loaded]);
+    });
   });
 
   test.each([

@@ -46,7 +46,7 @@ async function withPasskey() {
 }
 
 describe("the link of a reset", () => {
-  test("makes a passkey, with which the same person signs in", async () => {
+  test("makes a passkey with which the same person signs in", async () => {
     const { page, authenticator, email } = await withAccount();
     await page.goto(await askForReset(site, page, email));
     await page.getByRole("button", { name: instead }).waitFor();
@@ -70,7 +70,7 @@ describe("the link of a reset", () => {
     await arrive(page, "Log in");
   });
 
-  test("that was used meanwhile says so, and leads to a new one", async () => {
+  test("says that it was used meanwhile", async () => {
     const { page, authenticator, email } = await withAccount();
     const link = await askForReset(site, page, email);
     const other = await page.context().newPage();
@@ -116,7 +116,7 @@ describe("the link of a reset", () => {
   });
 });
 
-test("the link of a registration makes an account with a passkey and signs in", async () => {
+test("the link of a registration signs in to an account with a passkey", async () => {
   const page = await visit();
   const authenticator = await addAuthenticator(page);
   const email = newAddress();
@@ -142,7 +142,7 @@ describe("after a reset", () => {
     return page;
   }
 
-  test("the account page asks about the earlier passkey, and the owner keeps it", async () => {
+  test("the owner keeps the earlier passkey", async () => {
     const page = await afterReset();
     await survey(page, "account-questions");
     await page.getByRole("button", { name: "Keep", exact: true }).click();

@@ -9,7 +9,7 @@ import { startLatchkey } from "../support/latchkey";
 import { type MailedLink, registrationLink, resetLink } from "../support/mailed-links";
 import { addPasskey, ask, signInBy } from "../support/passkeys";
 import { goodPassword, newPassword, twice } from "../support/passwords";
-import { call, get, post, type RequestOptions } from "../support/route-calls";
+import { call, get, type Outcome, post, type RequestOptions } from "../support/route-calls";
 
 const webhooks = {
   WEBHOOK_URL: "http://127.0.0.1:9/hook",
@@ -72,7 +72,7 @@ describe.each(["reset", "register"] as const)("the link of a %s", (kind) => {
     link = await mailLink();
   });
 
-  test("makes a passkey, with which its owner signs in", async () => {
+  test("makes a passkey with which its owner signs in", async () => {
     const authenticator = new Authenticator();
     expect(await useLink(kind, link, authenticator)).toMatchObject({ status: 302, location });
     expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
@@ -83,7 +83,7 @@ describe.each(["reset", "register"] as const)("the link of a %s", (kind) => {
     expect(options.authenticatorSelection).toMatchObject({ residentKey: "required", userVerification: "required" });
   });
 
-  test("works once, of a password and a passkey at the same time", async () => {
+  test("works once for a simultaneous password and passkey", async () => {
     const { options, cookie } = await begin(kind, link);
     const passkey = new Authenticator().create(options);
     const done = await Promise.all([withPassword(link, newPassword), finish(kind, { ...link, passkey }, { cookie })]);
@@ -91,13 +91,19 @@ describe.each(["reset", "register"] as const)("the link of a %s", (kind) => {
     expect(done.find(({ status }) => status === 422)?.data).toMatchObject({ invalidLink: invalid });
   });
 
-  test.each<[string, Record<string, string>]>([
-    ["a password and a passkey", { passkey: "{}", ...twice(newPassword) }],
-    ["a confirmation and a passkey", { passkey: "{}", passwordConfirmation: newPassword }],
+  describe.each<[string, Record<string, string>]>([
+    ["a password with a passkey", { passkey: "{}", ...twice(newPassword) }],
+    ["a confirmation with a passkey", { passkey: "{}", passwordConfirmation: newPassword }],
     ["neither", { passkey: "", password: "", passwordConfirmation: "" }],
-  ])("refuses %s, and stays usable", async (_what, fields) => {
-    expect((await latchkey.unchanged(() => finish(kind, { ...link, ...fields }))).status).toBe(422);
-    expect((await withPassword(link, newPassword)).status).toBe(302);
+  ])("with %s", (_what, fields) => {
+    test("is refused", async () => {
+      expect((await latchkey.unchanged(() => finish(kind, { ...link, ...fields }))).status).toBe(422);
+    });
+
+    test("stays usable", async () => {
+      await finish(kind, { ...link, ...fields });
+      expect((await withPassword(link, newPassword)).status).toBe(302);
+    });
   });
 
   test("takes a password with an empty field for the passkey", async () => {
@@ -117,21 +123,27 @@ describe.each(["reset", "register"] as const)("the link of a %s", (kind) => {
     expect(refused).toMatchObject({ status: 422, data: { typed: link, invalidLink: invalid } });
   });
 
-  test.each<[string, Changes]>([
+  describe.each<[string, Changes]>([
     ["another origin", { origin: "https://evil.example" }],
     ["another relying party", { rpId: "evil.example" }],
     ["another challenge", { challenge: Buffer.alloc(32).toString("base64url") }],
     ["no verification of the person", { userVerified: false }],
     ["nobody present", { userPresent: false }],
     ["the type of a sign-in", { type: "webauthn.get" }],
-  ])("refuses an answer with %s, and stays usable", async (_what, changes) => {
-    const refused = await latchkey.unchanged(
-      () => useLink(kind, link, new Authenticator(), changes),
-      "passkey_challenges",
-      "rate_limits",
-    );
-    expect(refused).toMatchObject({ status: 422, data: { typed: link, errors: { passkey: failed } } });
-    expect((await useLink(kind, link)).status).toBe(302);
+  ])("with an answer with %s", (_what, changes) => {
+    test("is refused", async () => {
+      const refused = await latchkey.unchanged(
+        () => useLink(kind, link, new Authenticator(), changes),
+        "passkey_challenges",
+        "rate_limits",
+      );
+      expect(refused).toMatchObject({ status: 422, data: { typed: link, errors: { passkey: failed } } });
+    });
+
+    test("stays usable", async () => {
+      await useLink(kind, link, new Authenticator(), changes);
+      expect((await useLink(kind, link)).status).toBe(302);
+    });
   });
 
   const other = kind === "reset" ? "register" : "reset";
@@ -164,14 +176,25 @@ describe.each(["reset", "register"] as const)("the link of a %s", (kind) => {
     expect(again).toMatchObject({ status: 422, data: { errors: { passkey: failed } } });
   });
 
-  test("refuses a credential that is registered already", async () => {
-    const authenticator = new Authenticator();
-    const bob = await latchkey.createUser({ email: "bob@example.com" });
-    await addPasskey(authenticator, await latchkey.signedIn(bob));
-    const id = authenticator.credentials[0]!.id;
-    expect(await useLink(kind, link, authenticator, { id })).toMatchObject({ status: 422 });
-    expect(await passkeys()).toMatchObject([{ user_id: bob }]);
-    expect((await withPassword(link, newPassword)).status).toBe(302);
+  describe("with a credential that is registered already", () => {
+    let bob: string;
+    let refused: Outcome;
+
+    beforeEach(async () => {
+      const authenticator = new Authenticator();
+      bob = await latchkey.createUser({ email: "bob@example.com" });
+      await addPasskey(authenticator, await latchkey.signedIn(bob));
+      refused = await useLink(kind, link, authenticator, { id: authenticator.credentials[0]!.id });
+    });
+
+    test("is refused", async () => {
+      expect(refused).toMatchObject({ status: 422 });
+      expect(await passkeys()).toMatchObject([{ user_id: bob }]);
+    });
+
+    test("stays usable", async () => {
+      expect((await withPassword(link, newPassword)).status).toBe(302);
+    });
   });
 
   test("issues at most 300 challenges in a quarter of an hour to a client", async () => {
@@ -197,17 +220,28 @@ describe.each(["reset", "register"] as const)("the link of a %s", (kind) => {
 });
 
 describe("a reset by a passkey", () => {
+  /** The types of the messages to the application. */
+  const toldTypes = async () => {
+    const select = "select data ->> 'type' as type from pgboss.job where name like '%webhooks'";
+    return (await latchkey.execute<{ type: string }>(select)).map(({ type }) => type);
+  };
+
   test("takes the password away", async () => {
     await useLink("reset", await resetLink(latchkey));
     expect(await latchkey.execute("select password_hash from users")).toEqual([{ password_hash: null }]);
     expect((await logIn({ password: goodPassword })).status).toBe(422);
   });
 
-  test("ends every session and signs nobody in", async () => {
+  test("ends every session", async () => {
     await latchkey.signedIn(userId);
-    const done = await useLink("reset", await resetLink(latchkey));
+    await useLink("reset", await resetLink(latchkey));
     expect(await latchkey.execute("select * from sessions")).toEqual([]);
+  });
+
+  test("signs nobody in", async () => {
+    const done = await useLink("reset", await resetLink(latchkey));
     expect(Object.keys(done.cookies)).toEqual(["device"]);
+    expect(await latchkey.execute("select * from sessions")).toEqual([]);
   });
 
   test("ends every reset link of the address", async () => {
@@ -225,7 +259,7 @@ describe("a reset by a passkey", () => {
     expect(options.excludeCredentials).toEqual([expect.objectContaining({ id })]);
   });
 
-  test("makes a passkey that is not in question, while the earlier one is", async () => {
+  test("puts the earlier passkey alone in question", async () => {
     await addPasskey(new Authenticator(), await latchkey.signedIn(userId), { name: "Old phone" });
     const authenticator = new Authenticator();
     await useLink("reset", await resetLink(latchkey), authenticator);
@@ -234,12 +268,24 @@ describe("a reset by a passkey", () => {
     expect(data.passkeys.items.map((item: { questioned: boolean }) => item.questioned)).toEqual([true, false]);
   });
 
-  test("is refused to an account with 20 passkeys, and the link stays usable", async () => {
-    const cookie = await latchkey.signedIn(userId);
-    for (let count = 0; count < 20; count++) await addPasskey(new Authenticator(), cookie);
-    const link = await resetLink(latchkey);
-    expect(await useLink("reset", link)).toMatchObject({ status: 422, data: { errors: { passkey: failed } } });
-    expect((await resetWith(link, newPassword)).status).toBe(302);
+  describe("of an account with 20 passkeys", () => {
+    let link: MailedLink;
+    let refused: Outcome;
+
+    beforeEach(async () => {
+      const cookie = await latchkey.signedIn(userId);
+      for (let count = 0; count < 20; count++) await addPasskey(new Authenticator(), cookie);
+      link = await resetLink(latchkey);
+      refused = await useLink("reset", link);
+    });
+
+    test("is refused", () => {
+      expect(refused).toMatchObject({ status: 422, data: { errors: { passkey: failed } } });
+    });
+
+    test("leaves the link usable", async () => {
+      expect((await resetWith(link, newPassword)).status).toBe(302);
+    });
   });
 
   test("of a suspended account is a dead link", async () => {
@@ -248,23 +294,34 @@ describe("a reset by a passkey", () => {
     expect(await latchkey.unchanged(() => begin("reset", link))).toMatchObject({ status: 422 });
   });
 
-  test("is told to the owner and to the application as a change of the password", async () => {
+  test("is told to the application as a change of the password", async () => {
     latchkey.configure(webhooks);
     await useLink("reset", await resetLink(latchkey));
-    const types = await latchkey.execute("select data ->> 'type' as type from pgboss.job where name like '%webhooks'");
-    expect(types).toEqual([{ type: "user.password_changed" }]);
+    expect(await toldTypes()).toEqual(["user.password_changed"]);
     expect(latchkey.events()).toContainEqual({ event: "password_reset.completed" });
+  });
+
+  test("is mailed to the owner as a replacement of the password", async () => {
+    await useLink("reset", await resetLink(latchkey));
     await latchkey.drain();
     expect(latchkey.mails().at(-1)?.subject).toBe("A passkey replaced your password");
   });
 
-  test("of an account without a password is told to the owner alone, as a passkey that was added", async () => {
-    latchkey.configure(webhooks);
-    await latchkey.execute("update users set password_hash = null");
-    await useLink("reset", await resetLink(latchkey));
-    expect(await latchkey.execute("select data from pgboss.job where name like '%webhooks'")).toEqual([]);
-    await latchkey.drain();
-    expect(latchkey.mails().at(-1)?.subject).toBe("A passkey was added");
+  describe("of an account without a password", () => {
+    beforeEach(async () => {
+      latchkey.configure(webhooks);
+      await latchkey.execute("update users set password_hash = null");
+      await useLink("reset", await resetLink(latchkey));
+    });
+
+    test("is not told to the application", async () => {
+      expect(await toldTypes()).toEqual([]);
+    });
+
+    test("is mailed to the owner as a passkey that was added", async () => {
+      await latchkey.drain();
+      expect(latchkey.mails().at(-1)?.subject).toBe("A passkey was added");
+    });
   });
 
   test("keeps which way this browser signed in last", async () => {
@@ -284,10 +341,13 @@ describe("a registration by a passkey", () => {
     ]);
   });
 
-  test("signs in, and this browser remembers a passkey as its way", async () => {
+  test("signs in", async () => {
     const { cookies } = await useLink("register", await registrationLink(latchkey));
-    expect(cookies.last_sign_in).toBe("passkey");
     expect(await openAccount(`session=${cookies.session}`)).toMatchObject({ status: 200 });
+  });
+
+  test("is remembered by the browser as its way to sign in", async () => {
+    expect((await useLink("register", await registrationLink(latchkey))).cookies.last_sign_in).toBe("passkey");
   });
 
   test("carries return_to", async () => {

@@ -65,7 +65,7 @@ async function start(...asked: Parameters<typeof ask>) {
 
 const reasons = () => [...new Set(latchkey.events().map(({ reason }) => reason))];
 
-test("1,000 malformed answers to sign in are refused, none is a 5xx, and nothing changes", {
+test("each of 1,000 malformed answers to sign in is refused", {
   timeout: 120_000,
 }, async () => {
   const asked = await start("sign-in");
@@ -80,7 +80,7 @@ test("1,000 malformed answers to sign in are refused, none is a 5xx, and nothing
   expect(reasons()).toEqual(expect.arrayContaining(["malformed", "challenge", "not_verified", "unknown"]));
 });
 
-test("1,000 malformed answers to add a passkey: none is a 5xx, and the passkeys stay usable", {
+test("none of 1,000 malformed answers to add a passkey is a 5xx", {
   timeout: 120_000,
 }, async () => {
   const asked = await start("add", { cookie: session });
@@ -96,5 +96,5 @@ test("1,000 malformed answers to add a passkey: none is a 5xx, and the passkeys 
   await fc.assert(answered, { numRuns: 1_000 });
   expect(refused).toBeGreaterThan(900);
   expect(reasons()).toEqual(expect.arrayContaining(["malformed", "challenge", "not_verified"]));
-  expect(await signInBy(authenticator)).toMatchObject({ status: 302 });
+  expect(await signInBy(authenticator), "the passkey stays usable").toMatchObject({ status: 302 });
 });

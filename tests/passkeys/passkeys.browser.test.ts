@@ -45,7 +45,7 @@ async function withPasskey(visit = () => visitWithoutSuggestions()) {
   return { page, authenticator };
 }
 
-test("a passkey is added, signs in by the button without an address, and is removed", { tags: "6.3.3" }, async () => {
+test("a passkey has the browser's name unless one is typed", async () => {
   const page = await visitWithoutSuggestions();
   const authenticator = await addAuthenticator(page);
   await register(site, page, newAddress());
@@ -53,6 +53,18 @@ test("a passkey is added, signs in by the button without an address, and is remo
   await page.getByLabel("Name").fill("My laptop");
   await addPasskey(page, authenticator);
   await page.getByText("My laptop").waitFor();
+});
+
+test("a passkey signs in by the button without an address", { tags: "6.3.3" }, async () => {
+  const { page, authenticator } = await withPasskey();
+  await logOut(page);
+  await signIn(page, authenticator);
+  await arrive(page, "Your account");
+  await page.getByText("Last used").waitFor();
+});
+
+test("the library is loaded at the click on the button", async () => {
+  const { page, authenticator } = await withPasskey();
   await logOut(page);
   const scripts: string[] = [];
   page.on("request", (request) => scripts.push(new URL(request.url()).pathname));
@@ -62,22 +74,27 @@ test("a passkey is added, signs in by the button without an address, and is remo
   await signIn(page, authenticator);
   await arrive(page, "Your account");
   expect(library()).toHaveLength(1);
-  await page.getByText("Last used").waitFor();
+});
+
+test("a removed passkey is removed from the browser too", async () => {
+  const { page, authenticator } = await withPasskey();
   await button(page, "Remove the passkey").click();
   await page.getByText("Every other session was ended.").waitFor();
   expect(await button(page, "Remove the passkey").count()).toBe(0);
   await until(async () => (await authenticator.credentials()).length === 0, "the browser has removed it, too");
 });
 
-test("the email field suggests the passkey, from the start and again after a refusal", async () => {
+test("the email field suggests the passkey", async () => {
   const { page, authenticator } = await withPasskey(site.visit);
   await logOut(page);
   expect(await page.getByLabel("Email").getAttribute("autocomplete")).toBe("username webauthn");
   await authenticator.setPresent(true);
   await page.reload();
   await arrive(page, "Your account");
+});
 
-  await authenticator.setPresent(false);
+test("the email field suggests the passkey again after a refusal", async () => {
+  const { page, authenticator } = await withPasskey(site.visit);
   const suggested = page.waitForResponse("**/auth/passkey");
   await logOut(page);
   await suggested;
@@ -89,7 +106,7 @@ test("the email field suggests the passkey, from the start and again after a ref
   await arrive(page, "Your account");
 });
 
-test("who closes the browser's dialog can go on, and the field suggests the passkey again", async () => {
+test("the field suggests the passkey again to who closes the browser's dialog", async () => {
   const { page, authenticator } = await withPasskey(site.visit);
   await authenticator.setVerified(false);
   const suggested = page.waitForResponse("**/auth/passkey");
@@ -105,7 +122,7 @@ test("who closes the browser's dialog can go on, and the field suggests the pass
   expect(requests).toBe(2);
 });
 
-test("an authenticator that has one already adds none, and the page says so", async () => {
+test("an authenticator that has one already adds none", async () => {
   const { page, authenticator } = await withPasskey();
   await page.locator("summary", { hasText: "Add a passkey" }).click();
   await authenticator.setPresent(true);
@@ -114,7 +131,7 @@ test("an authenticator that has one already adds none, and the page says so", as
   expect(await authenticator.credentials()).toHaveLength(1);
 });
 
-test("a sign-in ends at return_to, also after a refusal", async () => {
+test("a sign-in after a refusal ends at return_to", async () => {
   const { page, authenticator } = await withPasskey();
   await logOut(page);
   await page.goto("/login?return_to=/healthz");
@@ -148,7 +165,7 @@ async function visitWithUpgrades(answer = "create(request)") {
   return { page, calls, authenticator };
 }
 
-test("after a login with a password the browser creates a passkey without a click, which signs in", async () => {
+test("after a login with a password the browser creates a passkey without a click", async () => {
   const email = newAddress();
   await register(site, await site.visit(), email);
   const { page, calls, authenticator } = await visitWithUpgrades();
@@ -166,7 +183,7 @@ test("after a login with a password the browser creates a passkey without a clic
   expect(calls).toHaveLength(1);
 });
 
-test("where the browser declines, the page is as before, and the button adds one", async () => {
+test("where the browser declines to create one the page still has the button", async () => {
   const email = newAddress();
   await register(site, await site.visit(), email);
   const { page, calls, authenticator } = await visitWithUpgrades(
@@ -180,7 +197,7 @@ test("where the browser declines, the page is as before, and the button adds one
   expect(await authenticator.credentials()).toEqual([]);
 });
 
-test("a creation that the browser leaves open gives way to the button, and to the suggestion of the login page", async () => {
+test("a creation that the browser leaves open gives way to the suggestion of the login page", async () => {
   const { authenticator } = await withPasskey(site.visit);
   expect(await authenticator.credentials()).toHaveLength(1);
   const other = await site.visit();
@@ -193,7 +210,7 @@ test("a creation that the browser leaves open gives way to the button, and to th
   expect((await suggested).request().postData()).toBe("purpose=sign-in");
 });
 
-test("in Arabic and on a phone, each page with a passkey is accessible and fits", { timeout: 300_000 }, async () => {
+test("the pages with a passkey are right on a phone in English as in Arabic", { timeout: 300_000 }, async () => {
   const { page, authenticator } = await withPasskey(() =>
     visitWithoutSuggestions({ ...surveyed, viewport: { width: 375, height: 740 } }),
   );
@@ -219,20 +236,21 @@ test("in Arabic and on a phone, each page with a passkey is accessible and fits"
   expect(problems).toEqual([]);
 });
 
-test("without JavaScript, and where the browser has no passkeys, nothing of it is shown", async () => {
+test.each([
+  ["without JavaScript", false],
+  ["where the browser has no passkeys", true],
+])("%s nothing of passkeys is shown", async (_where, javaScriptEnabled) => {
   const email = newAddress();
   await register(site, await site.visit(), email);
-  for (const javaScriptEnabled of [true, false]) {
-    const page = await site.visit({ javaScriptEnabled });
-    if (javaScriptEnabled) await page.addInitScript("delete window.PublicKeyCredential");
-    const shown = page.getByText(/passkey/i).filter({ visible: true });
-    const scripts: string[] = [];
-    page.on("request", (request) => scripts.push(new URL(request.url()).pathname));
-    await page.goto("/login", { waitUntil: "networkidle" });
-    expect(await shown.count()).toBe(0);
-    await logIn(page, email);
-    await arrive(page, "Your account");
-    expect(await shown.count()).toBe(0);
-    expect(scripts.filter((path) => /passkey/.test(path))).toEqual([]);
-  }
+  const page = await site.visit({ javaScriptEnabled });
+  if (javaScriptEnabled) await page.addInitScript("delete window.PublicKeyCredential");
+  const shown = page.getByText(/passkey/i).filter({ visible: true });
+  const scripts: string[] = [];
+  page.on("request", (request) => scripts.push(new URL(request.url()).pathname));
+  await page.goto("/login", { waitUntil: "networkidle" });
+  expect(await shown.count()).toBe(0);
+  await logIn(page, email);
+  await arrive(page, "Your account");
+  expect(await shown.count()).toBe(0);
+  expect(scripts.filter((path) => /passkey/.test(path))).toEqual([]);
 });

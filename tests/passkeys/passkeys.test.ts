@@ -9,7 +9,7 @@ import { startLatchkey } from "../support/latchkey";
 import { resetLink } from "../support/mailed-links";
 import { addPasskey, answerWith, ask, signInBy } from "../support/passkeys";
 import { newPassword } from "../support/passwords";
-import { call, get, post } from "../support/route-calls";
+import { call, get, type Outcome, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey();
@@ -49,6 +49,10 @@ const refusal = {
   data: { message: "Signing in with the passkey did not work. Try again, or log in another way." },
 };
 
+/** Counts `points` of a quarter of an hour that has just begun. */
+const countUp = (key: string, points: number) =>
+  latchkey.execute("insert into rate_limits values (?, ?, extract(epoch from now()) * 1000 + 900000)", [key, points]);
+
 const challenges = () => latchkey.execute("select * from passkey_challenges");
 
 /** The answer is refused as every other one; nothing changes but that a failed sign-in counts for its client. */
@@ -69,88 +73,159 @@ async function expectNoSignIn(reason: string, changes?: Changes) {
 const credentialId = () => authenticator.credentials[0]?.id.toString("base64url") ?? "";
 
 describe("options", () => {
-  test("to sign in name no address and no passkey; the challenge is stored as a hash for five minutes", async () => {
-    await addPasskey(authenticator, session);
-    await latchkey.execute("delete from passkey_challenges");
-    const asked = await ask("sign-in");
-    const challenge = expect.stringMatching(/^[\w-]{43}$/);
-    expect(asked.options).toEqual({ rpId: "localhost", challenge, timeout: 300_000, userVerification: "required" });
-    expect(asked.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^passkey=[0-9a-f]{64}; HttpOnly; Max-Age=300; Path=\/; SameSite=Lax$/),
-    ]);
-    const hash = sha256(`sign-in:${asked.cookies.passkey}:${asked.options.challenge}`);
-    expect(await challenges()).toEqual([{ challenge_hash: hash, expires_at: expect.anything() }]);
-    passMinutes(4.9);
-    expect(await answerWith(authenticator.get(asked.options), { cookie: asked.cookie })).toMatchObject({ status: 302 });
-  });
+  describe("to sign in", () => {
+    let asked: Awaited<ReturnType<typeof ask>>;
 
-  test("to add one ask for a discoverable credential without attestation, and exclude those of the account", async () => {
-    await addPasskey(authenticator, session);
-    const asked = await ask("add", { cookie: session });
-    expect(asked.options).toMatchObject({
-      rp: { name: "Latchkey", id: "localhost" },
-      user: {
-        id: Buffer.from(userId.replaceAll("-", ""), "hex").toString("base64url"),
-        name: "ada@example.com",
-        displayName: "ada@example.com",
-      },
-      attestation: "none",
-      authenticatorSelection: { residentKey: "required", requireResidentKey: true, userVerification: "required" },
-      excludeCredentials: [{ id: credentialId(), type: "public-key" }],
+    beforeEach(async () => {
+      await addPasskey(authenticator, session);
+      await latchkey.execute("delete from passkey_challenges");
+      asked = await ask("sign-in");
+    });
+
+    test("name neither an address nor a passkey", () => {
+      const challenge = expect.stringMatching(/^[\w-]{43}$/);
+      expect(asked.options).toEqual({ rpId: "localhost", challenge, timeout: 300_000, userVerification: "required" });
+    });
+
+    test("bind the challenge to the browser by a cookie", () => {
+      expect(asked.headers.getSetCookie()).toEqual([
+        expect.stringMatching(/^passkey=[0-9a-f]{64}; HttpOnly; Max-Age=300; Path=\/; SameSite=Lax$/),
+      ]);
+    });
+
+    test("have a challenge that is stored as a hash", async () => {
+      const hash = sha256(`sign-in:${asked.cookies.passkey}:${asked.options.challenge}`);
+      expect(await challenges()).toEqual([{ challenge_hash: hash, expires_at: expect.anything() }]);
+    });
+
+    test("have a challenge for five minutes", async () => {
+      passMinutes(4.9);
+      const { cookie, options } = asked;
+      expect(await answerWith(authenticator.get(options), { cookie })).toMatchObject({ status: 302 });
     });
   });
 
-  test("are not issued to a visitor who wants to add one, nor after 15 minutes, nor to another site, nor by GET", async () => {
-    await latchkey.unchanged(async () => {
-      expect(await ask("add")).toMatchObject({ status: 403, options: null });
-      expect(await ask("sign-in", { facts: { crossSite: true } })).toMatchObject({ status: 403 });
-      expect(await call(passkey.loader, get("/auth/passkey"))).toMatchObject({ status: 405 });
+  describe("to add one", () => {
+    let options: Record<string, unknown>;
+
+    beforeEach(async () => {
+      await addPasskey(authenticator, session);
+      options = (await ask("add", { cookie: session })).options;
     });
+
+    test("name the account", () => {
+      expect(options).toMatchObject({
+        rp: { name: "Latchkey", id: "localhost" },
+        user: {
+          id: Buffer.from(userId.replaceAll("-", ""), "hex").toString("base64url"),
+          name: "ada@example.com",
+          displayName: "ada@example.com",
+        },
+      });
+    });
+
+    test("ask for a discoverable credential without attestation", () => {
+      expect(options).toMatchObject({
+        attestation: "none",
+        authenticatorSelection: { residentKey: "required", requireResidentKey: true, userVerification: "required" },
+      });
+    });
+
+    test("exclude the passkeys of the account", () => {
+      expect(options.excludeCredentials).toMatchObject([{ id: credentialId(), type: "public-key" }]);
+    });
+  });
+
+  test("are not issued to a visitor who wants to add one", async () => {
+    expect(await latchkey.unchanged(() => ask("add"))).toMatchObject({ status: 403, options: null });
+  });
+
+  test.each<[string, () => Promise<{ status: number }>, number]>([
+    ["to another site", () => ask("sign-in", { facts: { crossSite: true } }), 403],
+    ["by GET", () => call(passkey.loader, get("/auth/passkey")), 405],
+  ])("are not issued %s", async (_what, request, status) => {
+    expect(await latchkey.unchanged(request)).toMatchObject({ status });
+  });
+
+  test("to add one are not issued 15 minutes after the sign-in", async () => {
     await latchkey.execute("update sessions set created_at = now() - interval '16 minutes'");
-    await latchkey.unchanged(async () => {
-      expect(await ask("add", { cookie: session })).toMatchObject({ status: 403, options: null });
-    });
+    const asked = await latchkey.unchanged(() => ask("add", { cookie: session }));
+    expect(asked).toMatchObject({ status: 403, options: null });
   });
 
-  test("are issued 300 times in a quarter of an hour to a client; a refused request writes nothing", async () => {
+  test("are issued 300 times in a quarter of an hour to a client", async () => {
     const facts = { client: "192.0.2.1" };
     for (let count = 0; count < 300; count++) expect((await ask("sign-in", { facts })).status).toBe(200);
-    const refused = await latchkey.unchanged(() => ask("sign-in", { facts }), "rate_limits");
+    const refused = await ask("sign-in", { facts });
     expect(refused).toMatchObject({ status: 429, options: null });
     expect(refused.headers.getSetCookie()).toEqual([]);
     expect(refused.headers.get("Retry-After")).toMatch(/^\d+$/);
-    await latchkey.unchanged(() => ask("sign-in", { facts }));
-
-    expect((await ask("sign-in", { facts: { client: "192.0.2.2" } })).status).toBe(200);
-    const { cookies } = await logIn();
-    expect((await ask("sign-in", { facts, cookie: `device=${cookies.device}` })).status).toBe(200);
-    expect((await ask("add", { facts, cookie: session })).status).toBe(200);
-    await latchkey.execute("update rate_limits set points = 300 where key = ?", [`passkey:owner:${userId}`]);
-    expect((await ask("add", { facts, cookie: session })).status).toBe(429);
-    expect((await ask("add", { cookie: await latchkey.signedIn({ email: "bob@example.com" }) })).status).toBe(200);
   });
 
-  test.each([
+  describe("after 300 to a client", () => {
+    const facts = { client: "192.0.2.1" };
+
+    beforeEach(() => countUp("passkey:client:192.0.2.1", 300));
+
+    test("are refused with no other write than the first count", async () => {
+      expect(await latchkey.unchanged(() => ask("sign-in", { facts }), "rate_limits")).toMatchObject({ status: 429 });
+      await latchkey.unchanged(() => ask("sign-in", { facts }));
+    });
+
+    test("are issued to another client", async () => {
+      expect((await ask("sign-in", { facts: { client: "192.0.2.2" } })).status).toBe(200);
+    });
+
+    test("are issued to a known browser", async () => {
+      const { cookies } = await logIn();
+      expect((await ask("sign-in", { facts, cookie: `device=${cookies.device}` })).status).toBe(200);
+    });
+
+    test("are issued to a signed-in user", async () => {
+      expect((await ask("add", { facts, cookie: session })).status).toBe(200);
+    });
+  });
+
+  describe("after 300 to a signed-in user", () => {
+    beforeEach(() => countUp(`passkey:owner:${userId}`, 300));
+
+    test("are refused", async () => {
+      expect((await ask("add", { cookie: session })).status).toBe(429);
+    });
+
+    test("are issued to another user", async () => {
+      expect((await ask("add", { cookie: await latchkey.signedIn({ email: "bob@example.com" }) })).status).toBe(200);
+    });
+  });
+
+  describe.each([
     ["an http origin", { APP_URL: "http://login.example" }, "http://login.example"],
     ["a loopback address", { APP_URL: "http://127.0.0.1:3000" }, "http://127.0.0.1:3000"],
     ["an https address", { APP_URL: "https://[::1]" }, "https://[::1]"],
     ["another origin than APP_URL's", { APP_URL: "https://login.example" }, "https://other.example"],
-  ])("are not there on %s, and neither page shows anything of it", async (_, environment, origin) => {
-    latchkey.configure(environment);
+  ])("on %s", (_, environment, origin) => {
     const facts = { origin };
-    await latchkey.unchanged(async () => {
-      const { status, cookies } = await ask("sign-in", { facts });
+
+    beforeEach(() => void latchkey.configure(environment));
+
+    test("are not there", async () => {
+      const { status, cookies } = await latchkey.unchanged(() => ask("sign-in", { facts }));
       expect({ status, cookies }).toEqual({ status: 404, cookies: {} });
     });
-    expect(await openLogin("", { facts })).toMatchObject({ data: { passkeys: false } });
-    const cookie = origin.startsWith("https") ? `__Host-${session}` : session;
-    expect(await openAccount(cookie, { facts })).toMatchObject({ status: 200, data: { passkeys: null } });
+
+    test("are not asked for by the login page", async () => {
+      expect(await openLogin("", { facts })).toMatchObject({ data: { passkeys: false } });
+    });
+
+    test("are not asked for by the account page", async () => {
+      const cookie = origin.startsWith("https") ? `__Host-${session}` : session;
+      expect(await openAccount(cookie, { facts })).toMatchObject({ status: 200, data: { passkeys: null } });
+    });
   });
 });
 
 describe("adding", () => {
-  test("stores the key with the browser's name, keeps the sessions, and tells the owner", async () => {
-    const before = await latchkey.execute("select * from sessions");
+  test("stores the key", async () => {
     const added = await addPasskey(authenticator, session);
     expect(added).toMatchObject({ status: 200, data: { done: expect.stringContaining("was added") } });
     expect(await rows()).toMatchObject([
@@ -162,18 +237,33 @@ describe("adding", () => {
         last_used_at: null,
       },
     ]);
-    expect(await challenges()).toEqual([]);
-    expect(await latchkey.execute("select * from sessions")).toEqual(before);
     expect(latchkey.events()).toEqual([{ event: "passkey.added" }]);
+  });
+
+  test("uses the challenge up", async () => {
+    await addPasskey(authenticator, session);
+    expect(await challenges()).toEqual([]);
+  });
+
+  test("keeps the sessions", async () => {
+    const before = await latchkey.execute("select * from sessions");
+    await addPasskey(authenticator, session);
+    expect(await latchkey.execute("select * from sessions")).toEqual(before);
+  });
+
+  test("is mailed to the owner", async () => {
+    await addPasskey(authenticator, session);
     await latchkey.drain();
     expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "A passkey was added" }]);
   });
 
-  test("takes the typed name, or the browser's if it is invalid", async () => {
-    await addPasskey(authenticator, session, { name: " My key " });
-    await addPasskey(new Authenticator(), session, { name: "a\nb" });
-    await addPasskey(new Authenticator(), session, { name: "" });
-    expect((await rows()).map(({ name }) => name)).toEqual(["My key", "An unknown browser", "An unknown browser"]);
+  test.each([
+    ["the typed name", " My key ", "My key"],
+    ["the browser's name for an invalid one", "a\nb", "An unknown browser"],
+    ["the browser's name for an empty one", "", "An unknown browser"],
+  ])("takes %s", async (_what, name, stored) => {
+    await addPasskey(authenticator, session, { name });
+    expect(await rows()).toMatchObject([{ name: stored }]);
   });
 
   const refuse = async (answer: () => Promise<unknown>, reason: string) => {
@@ -192,11 +282,20 @@ describe("adding", () => {
     ["a certificate", { fmt: "packed", attStmt: new Map<string, unknown>([["alg", -7], ["sig", new Uint8Array(8)], ["x5c", [new Uint8Array(8)]]]) }], // biome-ignore format: one line
   ];
 
-  test.each(refusals)("with %s is refused, and its challenge is used up", async (_, changes) => {
-    const asked = await ask("add", { cookie: session });
-    const answer = authenticator.create(asked.options, changes);
-    await refuse(() => act(asked.cookie, "add-passkey", { passkey: answer }), "not_verified");
-    expect(await challenges()).toEqual([]);
+  describe.each(refusals)("with %s", (_, changes) => {
+    beforeEach(async () => {
+      const asked = await ask("add", { cookie: session });
+      const answer = authenticator.create(asked.options, changes);
+      await refuse(() => act(asked.cookie, "add-passkey", { passkey: answer }), "not_verified");
+    });
+
+    test("is refused", async () => {
+      expect(await rows()).toEqual([]);
+    });
+
+    test("uses the challenge up", async () => {
+      expect(await challenges()).toEqual([]);
+    });
   });
 
   const zeros = Buffer.alloc(32).toString("base64url");
@@ -228,36 +327,59 @@ describe("adding", () => {
     expect(await rows()).toEqual([]);
   });
 
-  test("with an RSA key of 2,048 to 4,096 bits stores it, and it signs in", async () => {
+  test("with an RSA key of 4,096 bits stores it", async () => {
     const coseKey = rs256({ n: bits(4_096), e: "AQAB" });
     expect(await addPasskey(authenticator, session, { coseKey })).toMatchObject({ status: 200 });
+    expect(await rows()).toMatchObject([{ user_id: userId }]);
+  });
+
+  test("with an RSA key of 2,048 bits makes a passkey that signs in", async () => {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
     expect(await addPasskey(authenticator, session, { privateKey })).toMatchObject({ status: 200 });
     expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
   });
 
-  test("with a challenge of another session, another browser, a sign-in, or a used or expired one is refused", async () => {
-    const bob = await latchkey.signedIn({ email: "bob@example.com" });
-    const bobs = await ask("add", { cookie: bob });
-    const asked = await ask("add", { cookie: session });
-    const toSignIn = await ask("sign-in", { cookie: session });
-    const answerTo =
-      (cookie: string, { options }: typeof asked) =>
-      () =>
-        act(cookie, "add-passkey", { passkey: authenticator.create({ ...asked.options, ...options }) });
-    await refuse(answerTo(bobs.cookie, asked), "challenge");
-    await refuse(answerTo(asked.cookie, bobs), "challenge");
-    await refuse(answerTo(session, asked), "challenge");
-    await refuse(answerTo(toSignIn.cookie, toSignIn), "challenge");
+  describe("is refused with a challenge", () => {
+    let asked: Awaited<ReturnType<typeof ask>>;
 
-    await answerTo(asked.cookie, asked)();
-    await refuse(answerTo(asked.cookie, asked), "challenge");
-    const late = await ask("add", { cookie: session });
-    passMinutes(5.01);
-    await refuse(answerTo(late.cookie, late), "challenge");
+    beforeEach(async () => {
+      asked = await ask("add", { cookie: session });
+    });
+
+    const answer = (cookie: string, { options }: typeof asked) =>
+      act(cookie, "add-passkey", { passkey: authenticator.create({ ...asked.options, ...options }) });
+
+    test("that another user answers", async () => {
+      const bobs = await ask("add", { cookie: await latchkey.signedIn({ email: "bob@example.com" }) });
+      await refuse(() => answer(bobs.cookie, asked), "challenge");
+    });
+
+    test("of another user", async () => {
+      const bobs = await ask("add", { cookie: await latchkey.signedIn({ email: "bob@example.com" }) });
+      await refuse(() => answer(asked.cookie, bobs), "challenge");
+    });
+
+    test("of another browser", async () => {
+      await refuse(() => answer(session, asked), "challenge");
+    });
+
+    test("of a sign-in", async () => {
+      const toSignIn = await ask("sign-in", { cookie: session });
+      await refuse(() => answer(toSignIn.cookie, toSignIn), "challenge");
+    });
+
+    test("that was used", async () => {
+      await answer(asked.cookie, asked);
+      await refuse(() => answer(asked.cookie, asked), "challenge");
+    });
+
+    test("that has expired", async () => {
+      passMinutes(5.01);
+      await refuse(() => answer(asked.cookie, asked), "challenge");
+    });
   });
 
-  test("a credential that is registered already, for anybody, is refused", async () => {
+  test("a credential that another account has is refused", async () => {
     await addPasskey(authenticator, session);
     const id = authenticator.credentials[0]!.id;
     const bob = await latchkey.signedIn({ email: "bob@example.com" });
@@ -279,21 +401,40 @@ describe("a passkey without a click", () => {
   const upgradeWith = (answer: string, cookie: string) =>
     call(passkey.action, post("/auth/passkey", { purpose: "upgrade", passkey: answer }, { cookie }));
 
-  test("asks for no verification, is stored without it and mailed; a sign-in with it needs verification", async () => {
+  test("asks for no verification", async () => {
     const asked = await ask("upgrade", { cookie: session });
     expect(asked.options.authenticatorSelection).toMatchObject({
       residentKey: "required",
       userVerification: "preferred",
     });
-    const answer = authenticator.create(asked.options, unattended);
-    expect((await upgradeWith(answer, asked.cookie)).status).toBe(204);
-    expect(await rows()).toMatchObject([{ user_id: userId, name: "An unknown browser", user_verified: false }]);
-    expect(latchkey.events()).toEqual([{ event: "passkey.added" }]);
-    await latchkey.drain();
-    expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "A passkey was added" }]);
+  });
 
-    await expectNoSignIn("not_verified", { userVerified: false });
-    expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
+  describe("that was not verified", () => {
+    let added: Outcome;
+
+    beforeEach(async () => {
+      const asked = await ask("upgrade", { cookie: session });
+      added = await upgradeWith(authenticator.create(asked.options, unattended), asked.cookie);
+    });
+
+    test("is stored", async () => {
+      expect(added.status).toBe(204);
+      expect(await rows()).toMatchObject([{ user_id: userId, name: "An unknown browser", user_verified: false }]);
+      expect(latchkey.events()).toEqual([{ event: "passkey.added" }]);
+    });
+
+    test("is mailed to the owner", async () => {
+      await latchkey.drain();
+      expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "A passkey was added" }]);
+    });
+
+    test("does not sign in without verification", async () => {
+      await expectNoSignIn("not_verified", { userVerified: false });
+    });
+
+    test("signs in with verification", async () => {
+      expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
+    });
   });
 
   test("is stored with the verification that it had", async () => {
@@ -302,47 +443,65 @@ describe("a passkey without a click", () => {
     expect(await rows()).toMatchObject([{ user_verified: true }]);
   });
 
-  test("is for an account without one, also where one was added meanwhile", async () => {
-    const asked = await ask("upgrade", { cookie: session });
+  test("is not offered to an account with one", async () => {
     await addPasskey(authenticator, session);
-    await latchkey.drain();
     await latchkey.unchanged(async () => {
       expect(await ask("upgrade", { cookie: session })).toMatchObject({ status: 403, options: null });
     }, "rate_limits");
+  });
+
+  test("is refused to an account to which one was added meanwhile", async () => {
+    const asked = await ask("upgrade", { cookie: session });
+    await addPasskey(authenticator, session);
     const answer = new Authenticator().create(asked.options, unattended);
     const refused = await latchkey.unchanged(() => upgradeWith(answer, asked.cookie), "passkey_challenges");
     expect(refused.status).toBe(422);
   });
 
-  test("needs a recent sign-in, and is not for a user who was suspended meanwhile", async () => {
-    const asked = await ask("upgrade", { cookie: session });
-    const answer = authenticator.create(asked.options, unattended);
-    await latchkey.execute("update sessions set created_at = now() - interval '16 minutes'");
-    await latchkey.unchanged(async () => {
-      expect(await ask("upgrade", { cookie: session })).toMatchObject({ status: 403 });
-      expect(await upgradeWith(answer, asked.cookie)).toMatchObject({ status: 403 });
+  describe("is refused", () => {
+    let asked: Awaited<ReturnType<typeof ask>>;
+    let answer: string;
+
+    beforeEach(async () => {
+      asked = await ask("upgrade", { cookie: session });
+      answer = authenticator.create(asked.options, unattended);
     });
-    await latchkey.execute("update sessions set created_at = now()");
-    await suspendUser(userId);
-    await latchkey.drain();
-    await latchkey.unchanged(async () => {
-      for (const browser of [{ cookie: session }, {}]) {
+
+    async function expectRefused(browser = { cookie: session }): Promise<void> {
+      await latchkey.unchanged(async () => {
         expect(await ask("upgrade", browser)).toMatchObject({ status: 403 });
-      }
-      expect(await upgradeWith(answer, asked.cookie)).toMatchObject({ status: 403 });
+        expect(await upgradeWith(answer, asked.cookie)).toMatchObject({ status: 403 });
+      });
+    }
+
+    test("without a recent sign-in", async () => {
+      await latchkey.execute("update sessions set created_at = now() - interval '16 minutes'");
+      await expectRefused();
+    });
+
+    test.each([
+      ["with the session's cookie", () => session],
+      ["without a cookie", () => ""],
+    ])("to a user who was suspended meanwhile %s", async (_how, cookieOf) => {
+      await suspendUser(userId);
+      await expectRefused({ cookie: cookieOf() });
     });
   });
 
-  test("does not answer the options of the button, nor the other way round", async () => {
+  test("does not answer the options of the button", async () => {
     const byButton = await ask("add", { cookie: session });
-    const asked = await ask("upgrade", { cookie: session });
     const attended = authenticator.create(byButton.options);
+    const refused = await latchkey.unchanged(() => upgradeWith(attended, byButton.cookie));
+    expect(refused).toMatchObject({ status: 422 });
+    expect(latchkey.events()).toMatchObject([{ reason: "challenge" }]);
+  });
+
+  test("is not added by the button with its options", async () => {
+    const asked = await ask("upgrade", { cookie: session });
     const answer = authenticator.create(asked.options);
-    await latchkey.unchanged(async () => {
-      expect(await upgradeWith(attended, byButton.cookie)).toMatchObject({ status: 422 });
-      expect(await act(asked.cookie, "add-passkey", { passkey: answer })).toMatchObject({ status: 422 });
-    });
-    expect(latchkey.events().map(({ reason }) => reason)).toEqual(["challenge", "challenge"]);
+    const refused = await latchkey.unchanged(() => act(asked.cookie, "add-passkey", { passkey: answer }));
+    expect(refused).toMatchObject({ status: 422 });
+    expect(latchkey.events()).toMatchObject([{ reason: "challenge" }]);
   });
 });
 
@@ -352,8 +511,7 @@ describe("signing in", () => {
     await latchkey.drain();
   });
 
-  test("starts a session that ends where a login ends, and notes when and how the passkey was used", async () => {
-    authenticator.counter = 7;
+  test("starts a session", async () => {
     const signedIn = await signInBy(authenticator);
     expect(signedIn).toMatchObject({ status: 302, location: "/dashboard" });
     expect(signedIn.cookies).toEqual({
@@ -361,11 +519,16 @@ describe("signing in", () => {
       last_sign_in: "passkey",
       device: expect.stringMatching(/./),
     });
-    expect(await rows()).toMatchObject([{ counter: "7", last_used_at: expect.anything() }]);
     expect(latchkey.events().at(-1)).toEqual({ event: "passkey.succeeded" });
     expect(await openAccount(`session=${signedIn.cookies.session}`)).toMatchObject({
       data: { user: { email: "ada@example.com" }, signInAgain: false },
     });
+  });
+
+  test("stores the passkey's counter with the time of its use", async () => {
+    authenticator.counter = 7;
+    await signInBy(authenticator);
+    expect(await rows()).toMatchObject([{ counter: "7", last_used_at: expect.anything() }]);
   });
 
   test.each(["add", "register", ""])("with the purpose %j starts no session", async (purpose) => {
@@ -385,31 +548,46 @@ describe("signing in", () => {
     expect(signedIn).toMatchObject({ status: 302, location: "/healthz" });
   });
 
-  test("on the login host of a SESSION_DOMAIN is for that host, and its session for the domain", async () => {
-    latchkey.configure({ APP_URL: "https://login.example.org", SESSION_DOMAIN: "example.org" });
+  describe("on the login host of a SESSION_DOMAIN", () => {
     const facts = { origin: "https://login.example.org" };
-    const own = new Authenticator("https://login.example.org");
-    const adding = await ask("add", { cookie: session.replace("session", "__Secure-session"), facts });
-    expect(adding.options.rp.id).toBe("login.example.org");
-    expect(adding.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^__Host-passkey=[0-9a-f]{64}; HttpOnly; Max-Age=300; Path=\/; SameSite=Lax; Secure$/),
-    ]);
-    const added = await act(adding.cookie, "add-passkey", { passkey: own.create(adding.options) }, { facts });
-    expect(added.status).toBe(200);
-    const { headers: answered } = await signInBy(own, {}, { facts });
-    expect(answered.getSetCookie()[0]).toMatch(/^__Secure-session=[0-9a-f]{64}; Domain=example\.org; /);
-    const sibling = await ask("sign-in", { facts });
-    const imitated = own.get(sibling.options, { origin: "https://app.example.org", rpId: "example.org" });
-    expect(await answerWith(imitated, { cookie: sibling.cookie, facts })).toMatchObject(refusal);
+    let own: Authenticator;
+
+    beforeEach(async () => {
+      latchkey.configure({ APP_URL: "https://login.example.org", SESSION_DOMAIN: "example.org" });
+      own = new Authenticator("https://login.example.org");
+      const adding = await ask("add", { cookie: session.replace("session", "__Secure-session"), facts });
+      expect(adding.options.rp.id).toBe("login.example.org");
+      expect(adding.headers.getSetCookie()).toEqual([
+        expect.stringMatching(/^__Host-passkey=[0-9a-f]{64}; HttpOnly; Max-Age=300; Path=\/; SameSite=Lax; Secure$/),
+      ]);
+      const added = await act(adding.cookie, "add-passkey", { passkey: own.create(adding.options) }, { facts });
+      expect(added.status).toBe(200);
+    });
+
+    test("starts a session of the domain", async () => {
+      const { headers } = await signInBy(own, {}, { facts });
+      expect(headers.getSetCookie()[0]).toMatch(/^__Secure-session=[0-9a-f]{64}; Domain=example\.org; /);
+    });
+
+    test("is refused with an answer of another host", async () => {
+      const sibling = await ask("sign-in", { facts });
+      const imitated = own.get(sibling.options, { origin: "https://app.example.org", rpId: "example.org" });
+      expect(await answerWith(imitated, { cookie: sibling.cookie, facts })).toMatchObject(refusal);
+    });
   });
 
-  test("in a new browser is told to the owner, and in a known one is not", async () => {
-    const signedIn = await signInBy(authenticator);
+  test("in a new browser is told to the owner", async () => {
+    await signInBy(authenticator);
     await latchkey.drain();
     const mails = latchkey.mails().slice(1);
     expect(mails).toMatchObject([{ subject: "New sign-in to your account" }]);
     expect(mails[0]?.text).toContain("signed in to your account with a passkey");
-    await signInBy(authenticator, {}, { cookie: `device=${signedIn.cookies.device}` });
+  });
+
+  test("in a known browser is not told to the owner", async () => {
+    const { cookies } = await signInBy(authenticator);
+    await latchkey.drain();
+    await signInBy(authenticator, {}, { cookie: `device=${cookies.device}` });
     expect(await latchkey.jobs()).toEqual([]);
   });
 
@@ -423,27 +601,36 @@ describe("signing in", () => {
     ["an unknown credential", { id: Buffer.alloc(32, 1) }, "unknown"],
   ];
 
-  test("in a browser that is signed in to another account switches to the passkey's account", {
-    tags: "CVE-2026-82466",
-  }, async () => {
-    const cookie = await latchkey.signedIn({ email: "bob@example.com" });
-    const { cookies } = await signInBy(authenticator, {}, { cookie });
-    expect(await openAccount(`session=${cookies.session}`)).toMatchObject({
-      data: { user: { email: "ada@example.com" } },
+  describe("in a browser that is signed in to another account", () => {
+    let before: string;
+    let done: Outcome;
+
+    beforeEach(async () => {
+      before = await latchkey.signedIn({ email: "bob@example.com" });
+      done = await signInBy(authenticator, {}, { cookie: before });
     });
-    expect(await openAccount(cookie)).toMatchObject({ location: "/login" });
+
+    test("signs in to the passkey's account", { tags: "CVE-2026-82466" }, async () => {
+      expect(await openAccount(`session=${done.cookies.session}`)).toMatchObject({
+        data: { user: { email: "ada@example.com" } },
+      });
+    });
+
+    test("ends the other session", { tags: "CVE-2026-82466" }, async () => {
+      expect(await openAccount(before)).toMatchObject({ location: "/login" });
+    });
   });
 
-  test.each(refusals)(
-    "with %s is refused, and its challenge is used up",
-    { tags: "GHSA-h4fw-6r7f-w494" },
-    async (_, changes, reason) => {
-      await expectNoSignIn(reason, changes);
-      expect(await challenges()).toEqual([]);
-    },
-  );
+  describe.each(refusals)("with %s", (_, changes, reason) => {
+    test("is refused", { tags: "GHSA-h4fw-6r7f-w494" }, () => expectNoSignIn(reason, changes));
 
-  test("with a wrong signature is answered as an unknown credential is, in every header and byte", async () => {
+    test("uses the challenge up", { tags: "GHSA-h4fw-6r7f-w494" }, async () => {
+      await signInBy(authenticator, changes);
+      expect(await challenges()).toEqual([]);
+    });
+  });
+
+  test("with a wrong signature is answered exactly as an unknown credential is", async () => {
     const asked = await ask("sign-in");
     const { response, ...answer } = JSON.parse(authenticator.get(asked.options));
     const signature = `A${response.signature.slice(1)}`;
@@ -458,23 +645,43 @@ describe("signing in", () => {
     expect(refused).toEqual(unknown);
   });
 
-  test("with a challenge of another browser, of adding, or a used or expired one is refused", async () => {
-    const asked = await ask("sign-in");
-    const others = await ask("sign-in");
-    const adding = await ask("add", { cookie: session });
-    const answerTo =
-      (cookie: string, { options }: typeof asked) =>
-      () =>
-        answerWith(authenticator.get(options), { cookie });
-    await expectRefused(answerTo(others.cookie, asked), "challenge");
-    await expectRefused(answerTo("", asked), "challenge");
-    await expectRefused(answerTo(`${asked.cookie}; ${others.cookie}`, asked), "challenge");
-    await expectRefused(answerTo(adding.cookie, adding), "challenge");
+  describe("is refused with a challenge", () => {
+    let asked: Awaited<ReturnType<typeof ask>>;
 
-    expect(await answerTo(asked.cookie, asked)()).toMatchObject({ status: 302 });
-    await expectRefused(answerTo(asked.cookie, asked), "challenge");
-    passMinutes(5.01);
-    await expectRefused(answerTo(others.cookie, others), "challenge");
+    beforeEach(async () => {
+      asked = await ask("sign-in");
+    });
+
+    const answer = (cookie: string, { options }: typeof asked) => answerWith(authenticator.get(options), { cookie });
+
+    test("of another browser", async () => {
+      const others = await ask("sign-in");
+      await expectRefused(() => answer(others.cookie, asked), "challenge");
+    });
+
+    test("in a browser without its cookie", async () => {
+      await expectRefused(() => answer("", asked), "challenge");
+    });
+
+    test("in a browser with two cookies of challenges", async () => {
+      const others = await ask("sign-in");
+      await expectRefused(() => answer(`${asked.cookie}; ${others.cookie}`, asked), "challenge");
+    });
+
+    test("of adding", async () => {
+      const adding = await ask("add", { cookie: session });
+      await expectRefused(() => answer(adding.cookie, adding), "challenge");
+    });
+
+    test("that was used", async () => {
+      expect(await answer(asked.cookie, asked)).toMatchObject({ status: 302 });
+      await expectRefused(() => answer(asked.cookie, asked), "challenge");
+    });
+
+    test("that has expired", async () => {
+      passMinutes(5.01);
+      await expectRefused(() => answer(asked.cookie, asked), "challenge");
+    });
   });
 
   test("of several tabs of one browser works in each", async () => {
@@ -493,19 +700,43 @@ describe("signing in", () => {
     expect(both.map(({ status }) => status).sort()).toEqual([302, 422]);
   });
 
-  test("with a counter that went back is refused, and the event names the account; a counter of 0 is ignored", async () => {
-    expect(await signInBy(authenticator, { counter: 0 })).toMatchObject({ status: 302 });
-    expect(await signInBy(authenticator, { counter: 4_294_967_294 })).toMatchObject({ status: 302 });
-    for (const counter of [4_294_967_294, 3, 0]) {
-      await expectNoSignIn("counter", { counter });
-      expect(JSON.parse(latchkey.logLines().at(-1) ?? "")).toMatchObject({ userId });
+  test("with a counter of 0 works while no other was seen", async () => {
+    for (let time = 0; time < 2; time++) {
+      expect(await signInBy(authenticator, { counter: 0 })).toMatchObject({ status: 302 });
     }
-    expect(await signInBy(authenticator, { counter: 4_294_967_295 })).toMatchObject({ status: 302 });
   });
 
-  test("of a suspended account is refused like an unknown one, and works again after its restoration", async () => {
+  describe("after a counter near its end", () => {
+    beforeEach(async () => {
+      expect(await signInBy(authenticator, { counter: 4_294_967_294 })).toMatchObject({ status: 302 });
+    });
+
+    test.each([4_294_967_294, 3, 0])("with the counter %i is refused", async (counter) => {
+      await expectNoSignIn("counter", { counter });
+    });
+
+    test("is logged with the account when it is refused", async () => {
+      await signInBy(authenticator, { counter: 3 });
+      expect(JSON.parse(latchkey.logLines().at(-1) ?? "")).toMatchObject({ userId });
+    });
+
+    test("with a higher counter works", async () => {
+      expect(await signInBy(authenticator, { counter: 4_294_967_295 })).toMatchObject({ status: 302 });
+    });
+
+    test("with a higher counter works after a refused one", async () => {
+      await signInBy(authenticator, { counter: 3 });
+      expect(await signInBy(authenticator, { counter: 4_294_967_295 })).toMatchObject({ status: 302 });
+    });
+  });
+
+  test("of a suspended account is refused as an unknown passkey is", async () => {
     await suspendUser(userId);
     await expectNoSignIn("suspended");
+  });
+
+  test("of a restored account works again", async () => {
+    await suspendUser(userId);
     await restoreUser(userId);
     expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
   });
@@ -516,11 +747,14 @@ describe("signing in", () => {
     await expectNoSignIn("unknown");
   });
 
-  test("works after a reset, whose mail says how many passkeys there are", async () => {
-    const link = await resetLink(latchkey, "ada@example.com");
-    expect(latchkey.mails().at(-1)?.text).toContain("Your account has passkeys (1).");
-    await resetWith(link, newPassword);
+  test("works after a reset", async () => {
+    await resetWith(await resetLink(latchkey, "ada@example.com"), newPassword);
     expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
+  });
+
+  test("is mentioned with the number of passkeys by the mail of a reset", async () => {
+    await resetLink(latchkey, "ada@example.com");
+    expect(latchkey.mails().at(-1)?.text).toContain("Your account has passkeys (1).");
   });
 
   test("works after a change of address", async () => {
@@ -540,42 +774,76 @@ describe("signing in", () => {
     for (const { text } of texts) expect(text).not.toContain("passkey");
   });
 
-  test("fails a hundred times for a client in a quarter of an hour, whatever the passkey, and successes do not count", async () => {
+  describe("after 99 failures of a client", () => {
     const facts = { client: "192.0.2.1" };
     const fail = () => signInBy(authenticator, { userHandle: "AAAA" }, { facts });
-    for (let count = 0; count < 99; count++) await fail();
-    for (let count = 0; count < 3; count++) {
-      expect(await signInBy(authenticator, {}, { facts })).toMatchObject({ status: 302 });
-    }
-    expect(await fail()).toMatchObject({ status: 422 });
-    const throttled = await signInBy(authenticator, {}, { facts });
-    expect(throttled).toMatchObject({ status: 429, data: { message: expect.stringContaining("Too many attempts.") } });
-    expect(throttled.headers.get("Retry-After")).toMatch(/^\d+$/);
-    expect(latchkey.events().at(-1)).toEqual({ event: "login.throttled" });
-    expect(await signInBy(authenticator)).toMatchObject({ status: 302 });
 
-    // The owner's browser has signed in before: nobody else in this network can keep it out.
-    const { cookies } = await signInBy(authenticator);
-    const cookie = `device=${cookies.device}`;
-    expect(await signInBy(authenticator, {}, { facts, cookie })).toMatchObject({ status: 302 });
-    for (const device of ["0".repeat(64), "device"]) {
-      const unknown = await signInBy(authenticator, {}, { facts, cookie: `device=${device}` });
-      expect(unknown).toMatchObject({ status: 429 });
-    }
+    beforeEach(() => countUp("login:client:192.0.2.1", 99));
+
+    test("fails once more", async () => {
+      expect(await fail()).toMatchObject({ status: 422 });
+      expect(await fail()).toMatchObject({ status: 429 });
+    });
+
+    test("works without being counted", async () => {
+      for (let count = 0; count < 3; count++) {
+        expect(await signInBy(authenticator, {}, { facts })).toMatchObject({ status: 302 });
+      }
+      expect(await fail()).toMatchObject({ status: 422 });
+    });
   });
 
-  test("fails ten times in a quarter of an hour in a browser with a device, and counts for nobody else", async () => {
-    const { cookies } = await logIn();
-    const cookie = `device=${cookies.device}`;
-    await latchkey.execute("delete from rate_limits");
-    for (let count = 0; count < 10; count++) {
-      expect(await signInBy(authenticator, { userHandle: "AAAA" }, { cookie })).toMatchObject({ status: 422 });
-    }
-    expect(await signInBy(authenticator, {}, { cookie })).toMatchObject({ status: 429 });
-    const counted = await latchkey.execute<{ key: string }>("select key from rate_limits order by key");
-    const device = sha256(cookies.device ?? "");
-    expect(counted.map(({ key }) => key)).toEqual([`login:device:${device}`, `passkey:owner:${device}`]);
-    expect(await signInBy(authenticator)).toMatchObject({ status: 302 });
+  describe("after a hundred failures of a client", () => {
+    const facts = { client: "192.0.2.1" };
+
+    beforeEach(() => countUp("login:client:192.0.2.1", 100));
+
+    test("is 429 with the time to wait", async () => {
+      const throttled = await signInBy(authenticator, {}, { facts });
+      const data = { message: expect.stringContaining("Too many attempts.") };
+      expect(throttled).toMatchObject({ status: 429, data });
+      expect(throttled.headers.get("Retry-After")).toMatch(/^\d+$/);
+      expect(latchkey.events().at(-1)).toEqual({ event: "login.throttled" });
+    });
+
+    test("works for another client", async () => {
+      expect(await signInBy(authenticator)).toMatchObject({ status: 302 });
+    });
+
+    test("works in a known browser of the same network", async () => {
+      const { cookies } = await signInBy(authenticator);
+      const cookie = `device=${cookies.device}`;
+      expect(await signInBy(authenticator, {}, { facts, cookie })).toMatchObject({ status: 302 });
+    });
+
+    test.each(["0".repeat(64), "device"])("is 429 with the unknown device %s", async (device) => {
+      const unknown = await signInBy(authenticator, {}, { facts, cookie: `device=${device}` });
+      expect(unknown).toMatchObject({ status: 429 });
+    });
+  });
+
+  describe("after ten failures in a known browser", () => {
+    let device: string;
+
+    beforeEach(async () => {
+      device = (await logIn()).cookies.device ?? "";
+      await latchkey.execute("delete from rate_limits");
+      const cookie = `device=${device}`;
+      for (let count = 0; count < 10; count++) {
+        expect(await signInBy(authenticator, { userHandle: "AAAA" }, { cookie })).toMatchObject({ status: 422 });
+      }
+    });
+
+    test("is 429 in this browser", async () => {
+      expect(await signInBy(authenticator, {}, { cookie: `device=${device}` })).toMatchObject({ status: 429 });
+    });
+
+    test("is counted for nobody else", async () => {
+      const counted = await latchkey.execute<{ key: string }>("select key from rate_limits order by key");
+      const hash = sha256(device);
+      expect(counted.map(({ key }) => key)).toEqual([`login:device:${hash}`, `passkey:owner:${hash}`]);
+      expect(await signInBy(authenticator)).toMatchObject({ status: 302 });
+    });
   });
 
   test("without a challenge of this browser counts for nobody", async () => {
@@ -596,58 +864,100 @@ describe("removing", () => {
     await latchkey.drain();
   });
 
-  test("ends every other session, gives this one a new token, and tells the owner", async () => {
-    const signedIn = await signInBy(authenticator);
-    await latchkey.drain();
-    const removed = await remove();
-    expect(removed).toMatchObject({ status: 302, location: "/dashboard?notice=sessions_ended" });
-    expect(await rows()).toEqual([]);
-    expect(await openAccount(`session=${removed.cookies.session}`)).toMatchObject({ status: 200 });
-    for (const old of [session, `session=${signedIn.cookies.session}`]) {
-      expect(await openAccount(old)).toMatchObject({ status: 302, location: "/login" });
-    }
-    expect(latchkey.events().slice(-2)).toEqual([
-      { event: "passkey.removed" },
-      { event: "session.ended", reason: "passkey_removed" },
-    ]);
-    await latchkey.drain();
-    expect(latchkey.mails().at(-1)).toMatchObject({ to: "ada@example.com", subject: "A passkey was removed" });
-    await expectNoSignIn("unknown");
-  });
+  describe("one of two ways in", () => {
+    let others: string;
+    let removed: Outcome;
 
-  test("that of another account, or an unknown one, changes nothing", async () => {
-    const bob = await latchkey.signedIn({ email: "bob@example.com" });
-    await latchkey.unchanged(async () => {
-      expect(await remove(bob)).toMatchObject({ status: 422 });
-      expect(await remove(session, "\u0000' or 1=1")).toMatchObject({ status: 422 });
+    beforeEach(async () => {
+      others = `session=${(await signInBy(authenticator)).cookies.session}`;
+      await latchkey.drain();
+      removed = await remove();
+    });
+
+    test("makes it unknown", async () => {
+      expect(await rows()).toEqual([]);
+      await expectNoSignIn("unknown");
+    });
+
+    test("gives this session a new token", async () => {
+      expect(removed).toMatchObject({ status: 302, location: "/dashboard?notice=sessions_ended" });
+      expect(await openAccount(`session=${removed.cookies.session}`)).toMatchObject({ status: 200 });
+      expect(await openAccount(session)).toMatchObject({ status: 302, location: "/login" });
+    });
+
+    test("ends every other session", async () => {
+      expect(await openAccount(others)).toMatchObject({ status: 302, location: "/login" });
+      expect(latchkey.events().slice(-2)).toEqual([
+        { event: "passkey.removed" },
+        { event: "session.ended", reason: "passkey_removed" },
+      ]);
+    });
+
+    test("is mailed to the owner", async () => {
+      await latchkey.drain();
+      expect(latchkey.mails().at(-1)).toMatchObject({ to: "ada@example.com", subject: "A passkey was removed" });
     });
   });
 
-  test("the last way in is refused; with another passkey, a password or the provider it is not", async () => {
-    await latchkey.execute("update users set password_hash = null");
-    const refused = await latchkey.unchanged(() => remove());
-    const passkey = "This is the only way into your account: add another one first.";
-    expect(refused).toMatchObject({ status: 422, data: { errors: { passkey } } });
-
-    await addPasskey(new Authenticator(), session);
-    const removed = await remove();
-    expect(removed).toMatchObject({ status: 302 });
-    const [last] = await rows();
-    const kept = `session=${removed.cookies.session}`;
-    expect(await remove(kept, last?.credential_id)).toMatchObject({ status: 422 });
-    await latchkey.execute("update users set idp_id = '1001', idp_issuer = 'google'");
-    expect(await remove(kept, last?.credential_id)).toMatchObject({ status: 422 });
-    latchkey.configure(google);
-    expect(await remove(kept, last?.credential_id)).toMatchObject({ status: 302 });
+  test.each<[string, () => Promise<Outcome>]>([
+    [
+      "the passkey of another account",
+      async () => {
+        const bob = await latchkey.signedIn({ email: "bob@example.com" });
+        return latchkey.unchanged(() => remove(bob));
+      },
+    ],
+    ["an unknown passkey", () => latchkey.unchanged(() => remove(session, "\u0000' or 1=1"))],
+  ])("%s is refused", async (_what, removal) => {
+    expect(await removal()).toMatchObject({ status: 422 });
   });
 
-  test("the provider of an account without a password is possible while there is a passkey", async () => {
-    await latchkey.execute("update users set password_hash = null, idp_id = '1001', idp_issuer = 'google'");
-    latchkey.configure({ ...google, APP_URL: "http://127.0.0.1" });
-    expect(await act(session, "unlink-provider")).toMatchObject({ status: 422 });
-    latchkey.configure(google);
-    expect(await act(session, "unlink-provider")).toMatchObject({ status: 302 });
-    expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
+  describe("from an account without a password", () => {
+    beforeEach(() => latchkey.execute("update users set password_hash = null"));
+
+    test("the last way in is refused", async () => {
+      const refused = await latchkey.unchanged(() => remove());
+      const passkey = "This is the only way into your account: add another one first.";
+      expect(refused).toMatchObject({ status: 422, data: { errors: { passkey } } });
+    });
+
+    test("one of two passkeys is possible", async () => {
+      await addPasskey(new Authenticator(), session);
+      expect(await remove()).toMatchObject({ status: 302 });
+    });
+
+    test("the last of two passkeys is refused", async () => {
+      await addPasskey(new Authenticator(), session);
+      const removed = await remove();
+      const [last] = await rows();
+      expect(await remove(`session=${removed.cookies.session}`, last?.credential_id)).toMatchObject({ status: 422 });
+    });
+
+    test("the last passkey is refused while the linked provider is off", async () => {
+      await latchkey.execute("update users set idp_id = '1001', idp_issuer = 'google'");
+      expect(await remove()).toMatchObject({ status: 422 });
+    });
+
+    test("the last passkey is possible while there is a linked provider", async () => {
+      await latchkey.execute("update users set idp_id = '1001', idp_issuer = 'google'");
+      latchkey.configure(google);
+      expect(await remove()).toMatchObject({ status: 302 });
+    });
+  });
+
+  describe("the provider of an account without a password", () => {
+    beforeEach(() => latchkey.execute("update users set password_hash = null, idp_id = '1001', idp_issuer = 'google'"));
+
+    test("is refused where passkeys are off", async () => {
+      latchkey.configure({ ...google, APP_URL: "http://127.0.0.1" });
+      expect(await act(session, "unlink-provider")).toMatchObject({ status: 422 });
+    });
+
+    test("leaves the passkey to sign in with", async () => {
+      latchkey.configure(google);
+      expect(await act(session, "unlink-provider")).toMatchObject({ status: 302 });
+      expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
+    });
   });
 
   test("of the last two in two sessions at once leaves one", async () => {
@@ -677,21 +987,41 @@ describe("the account page", () => {
     });
   });
 
-  test("offers one after a login with a password, once in a browser, unless the account has one", async () => {
-    const { cookies } = await logIn();
-    const cookie = `session=${cookies.session}; device=${cookies.device}`;
-    const opened = await openAccount(cookie);
-    expect(opened.data.passkeys.offered).toBe(true);
-    expect(opened.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^passkey-offered=\d{13}; HttpOnly; Max-Age=34560000; Path=\/; SameSite=Lax$/),
-    ]);
-    expect(await offer(`${cookie}; passkey-offered=1`)).toBe(false);
-    expect(await offer(`session=${cookies.session}`)).toBe(false);
-    await addPasskey(authenticator, cookie);
-    expect(await offer(cookie)).toBe(false);
+  describe("after a login with a password", () => {
+    let session: string;
+    let cookie: string;
+
+    beforeEach(async () => {
+      const { cookies } = await logIn();
+      session = `session=${cookies.session}`;
+      cookie = `${session}; device=${cookies.device}`;
+    });
+
+    test("offers one", async () => {
+      expect(await offer(cookie)).toBe(true);
+    });
+
+    test("remembers in the browser that it has offered one", async () => {
+      expect((await openAccount(cookie)).headers.getSetCookie()).toEqual([
+        expect.stringMatching(/^passkey-offered=\d{13}; HttpOnly; Max-Age=34560000; Path=\/; SameSite=Lax$/),
+      ]);
+    });
+
+    test("offers none a second time in a browser", async () => {
+      expect(await offer(`${cookie}; passkey-offered=1`)).toBe(false);
+    });
+
+    test("offers none in an unknown browser", async () => {
+      expect(await offer(session)).toBe(false);
+    });
+
+    test("offers none to an account with one", async () => {
+      await addPasskey(authenticator, cookie);
+      expect(await offer(cookie)).toBe(false);
+    });
   });
 
-  test("lets the browser create none after the removal of one: it would come back at once", async () => {
+  test("lets the browser create none after the removal of one", async () => {
     const { cookies } = await logIn();
     const cookie = `session=${cookies.session}; last_sign_in=password`;
     await addPasskey(authenticator, cookie);
@@ -704,16 +1034,23 @@ describe("the account page", () => {
     expect(after.headers.getSetCookie()).toEqual([]);
   });
 
-  test("lets the browser create one after a recent login with a password, for an account without one", async () => {
-    const upgradable = async (cookie: string) => (await openAccount(cookie)).data.passkeys.upgradable;
-    const byPassword = `${session}; last_sign_in=password`;
-    expect(await upgradable(byPassword)).toBe(true);
-    expect(await upgradable(`${session}; last_sign_in=provider`)).toBe(false);
-    expect(await upgradable(session)).toBe(false);
+  const upgradable = async (cookie: string) => (await openAccount(cookie)).data.passkeys.upgradable;
+
+  test.each([
+    ["one after a login with a password", "; last_sign_in=password", true],
+    ["none after a sign-in at the provider", "; last_sign_in=provider", false],
+    ["none after a sign-in of which it knows nothing", "", false],
+  ])("lets the browser create %s", async (_what, way, may) => {
+    expect(await upgradable(`${session}${way}`)).toBe(may);
+  });
+
+  test("lets the browser create none 15 minutes after the login", async () => {
     await latchkey.execute("update sessions set created_at = now() - interval '16 minutes'");
-    expect(await upgradable(byPassword)).toBe(false);
-    await latchkey.execute("update sessions set created_at = now()");
+    expect(await upgradable(`${session}; last_sign_in=password`)).toBe(false);
+  });
+
+  test("lets the browser create none for an account with one", async () => {
     await addPasskey(authenticator, session);
-    expect(await upgradable(byPassword)).toBe(false);
+    expect(await upgradable(`${session}; last_sign_in=password`)).toBe(false);
   });
 });

@@ -64,25 +64,27 @@ describe("the account page asks about every earlier way in", () => {
     expect(await asked(cookie)).toEqual({ passkeys: ["Old phone"], provider: true });
   });
 
-  test("after a provider was linked by address, the new link apart", async () => {
+  test("after a provider was linked by address", async () => {
     const cookie = cookieOf(await signInWithGoogle(profile));
     expect(await asked(cookie)).toEqual({ passkeys: ["Old phone"], provider: false });
   });
 
-  test("until it is answered, a year later too", async () => {
+  test("even a year later", async () => {
     await reset();
     await latchkey.execute("update passkeys set questioned_at = now() - interval '1 year'");
     expect((await asked(await loggedIn())).passkeys).toEqual(["Old phone"]);
   });
+});
 
-  test("but not about a passkey that was added since", async () => {
+describe("the account page does not ask", () => {
+  test("about a passkey that was added since", async () => {
     await reset();
     const cookie = await loggedIn();
     await addPasskey(new Authenticator(), cookie, { name: "New phone" });
     expect((await asked(cookie)).passkeys).toEqual(["Old phone"]);
   });
 
-  test("but not about the provider with PASSWORDS=off: a sign-in there answers", async () => {
+  test("about the provider after a sign-in there with PASSWORDS=off", async () => {
     latchkey.configure({ PASSWORDS: "off" });
     await link();
     await confirmAddress(await emailChangeLink(latchkey, session, "new@example.com"));
@@ -91,7 +93,7 @@ describe("the account page asks about every earlier way in", () => {
     expect(await keepPasskey(cookie)).toMatchObject({ status: 200 });
   });
 
-  test("but not after a change of address in the owner's browser", async () => {
+  test("after a change of address in the owner's browser", async () => {
     const changed = await confirmAddress(await emailChangeLink(latchkey, session, "new@example.com"), {
       cookie: session,
     });
@@ -100,7 +102,7 @@ describe("the account page asks about every earlier way in", () => {
 });
 
 describe("the notice", () => {
-  test("of a reset names the passkeys and the provider", async () => {
+  test("of a reset names every earlier way in", async () => {
     await link();
     await reset();
     const [text] = await noticeOf("Your password was changed");
@@ -221,7 +223,7 @@ describe("to keep", () => {
   });
 });
 
-describe("what a thief adds is in question, too:", () => {
+describe("in question is what a thief adds:", () => {
   test("a passkey that is added in a session which began by a passkey in question", async () => {
     await reset();
     const thiefs = cookieOf(await signInBy(authenticator));

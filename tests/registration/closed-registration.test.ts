@@ -120,7 +120,7 @@ describe("REGISTRATION_DOMAINS", () => {
 test.each([
   ["open", true],
   ["closed", false],
-])("the mail after a deletion, registration %s, offers a new account: %s", async (REGISTRATION, offered) => {
+])("the mail after a deletion with REGISTRATION=%s offers a new account: %s", async (REGISTRATION, offered) => {
   latchkey.configure({ REGISTRATION });
   const email = "ada@example.com";
   const id = await latchkey.createUser({ email });

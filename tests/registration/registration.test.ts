@@ -1,5 +1,5 @@
 import { Argon2id } from "oslo/password";
-import { describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { registerUser } from "#server/features/visitor/registration";
 import * as register from "~/routes/register";
 import { askForAccount, logIn, openAccount, openLogin, registerWith } from "../support/account-calls";
@@ -86,7 +86,7 @@ describe("asking for a link", () => {
     expect(mail?.text).toContain("\nhttp://localhost:3000/forgot-password\n");
   });
 
-  test("the page's data say whether and how one can register", async () => {
+  test("the page has the address of its query", async () => {
     expect((await call(register.loader, get("/register?email=grace@example.com"))).data).toEqual({
       idpEnabled: false,
       inApp: null,
@@ -97,15 +97,22 @@ describe("asking for a link", () => {
       returnTo: null,
       isMailLogged: true,
     });
-    for (const [settings, registration] of [
-      [{ REGISTRATION: "closed" }, "closed"],
-      [{ REGISTRATION: "domains", REGISTRATION_DOMAINS: "example.org" }, "domains"],
-    ] as const) {
-      latchkey.configure({ ...google, ...settings });
+  });
+
+  describe.each([
+    ["closed", { REGISTRATION: "closed" }],
+    ["domains", { REGISTRATION: "domains", REGISTRATION_DOMAINS: "example.org" }],
+  ])("with REGISTRATION=%s", (registration, settings) => {
+    beforeEach(() => void latchkey.configure({ ...google, ...settings }));
+
+    test("the page says how one can register", async () => {
       const { data } = await call(register.loader, get("/register"));
       expect(data).toMatchObject({ idpEnabled: true, registration });
+    });
+
+    test("the login page says whether one can register", async () => {
       expect((await openLogin()).data.registrationClosed).toBe(registration === "closed");
-    }
+    });
   });
 });
 
@@ -160,7 +167,7 @@ describe("the link", () => {
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
   });
 
-  test("whose address gets an account between its check and its use changes nothing", async () => {
+  test("whose address gets an account after its check changes nothing", async () => {
     const link = await registrationLink(latchkey);
     await latchkey.createUser({ email: "grace@example.com" });
     expect(await latchkey.unchanged(() => registerUser(unknownVisitor, link, { passwordHash: "a hash" }))).toBeNull();

@@ -46,21 +46,29 @@ test("a double click on the request for a link sends one request", async () => {
   expect(sent).toEqual(["/forgot-password.data"]);
 });
 
-test("a link that was used in another tab says so before anything is typed, and leads to a new one", async () => {
-  await newAccount("tabs@example.com");
+/** Opens a link in two tabs and uses it in the first. @returns the second */
+async function tabOfUsedLink(email: string) {
+  await newAccount(email);
   const first = await site.open("/login", surveyed);
-  const link = await askForReset(site, first, "tabs@example.com");
+  const link = await askForReset(site, first, email);
   const second = await first.context().newPage();
   await Promise.all([first.goto(link), second.goto(link)]);
   await choosePassword(first, newPassword);
   await first.getByRole("button", { name: "Change the password" }).click();
   await first.waitForURL("**/login?notice=password_reset");
+  return { second, link };
+}
 
+test("a form that is still open when the link was used says so", async () => {
+  const { second } = await tabOfUsedLink("open@example.com");
   await choosePassword(second, newPassword);
   await second.getByRole("button", { name: "Change the password" }).click();
   await second.getByText("If you have just changed your password, the link is used").waitFor();
   await survey(second, "reset-used-link");
+});
 
+test("a used link leads to a new one before anything is typed", async () => {
+  const { second, link } = await tabOfUsedLink("tabs@example.com");
   await second.goto(link);
   await second.getByText("This link has expired or was used already.").waitFor();
   await survey(second, "reset-dead-link");

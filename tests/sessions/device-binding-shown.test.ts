@@ -39,7 +39,7 @@ test("user show says which sessions are bound", async () => {
   expect(stdout.match(/, bound to its device$/gm)).toHaveLength(1);
 });
 
-test("the metrics count bound and unbound sessions", async () => {
+test("the metrics count bound sessions apart from the others", async () => {
   await signInTwice();
   expect(await countSessions()).toEqual({ bound: 1, unbound: 1 });
 });

@@ -37,6 +37,6 @@ test("POST to the list of origins is 405", async () => {
   expect((await latchkey.send("/.well-known/device-bound-sessions", { method: "POST" })).status).toBe(405);
 });
 
-test("an unknown identifier is 401, never a redirect", async () => {
+test("an unknown identifier is 401", async () => {
   expect((await ask("refresh", { "Sec-Secure-Session-Id": "unknown" })).status).toBe(401);
 });

@@ -47,10 +47,13 @@ async function registered(): Promise<BoundBrowser> {
 }
 
 describe("an offer", () => {
-  test("is made at a sign-in, with a challenge that is stored as SHA-256", async () => {
-    const { headers } = await logIn();
-    const offer = headers.get("Secure-Session-Registration");
+  test("is made at a sign-in", async () => {
+    const offer = (await logIn()).headers.get("Secure-Session-Registration");
     expect(offer).toMatch(/^\(ES256 RS256\);path="\/auth\/device\/register";challenge="[0-9a-f]{64}"$/);
+  });
+
+  test("has a challenge that is stored as SHA-256", async () => {
+    const { headers } = await logIn();
     expect(await bindings()).toMatchObject([{ id: sha256(challengeIn(headers)), public_key: null }]);
     expect(JSON.stringify(await bindings())).not.toContain(challengeIn(headers));
   });
@@ -79,7 +82,7 @@ describe("an offer", () => {
 });
 
 describe("a registration", () => {
-  test("answers with the instructions alone, without a cookie", async () => {
+  test("answers with the instructions", async () => {
     const browser = await newBrowser();
     const { status, headers, body } = await browser.register();
     expect([status, headers.get("Content-Type"), headers.get("Cache-Control")]).toEqual([
@@ -87,8 +90,6 @@ describe("a registration", () => {
       "application/json",
       "no-store",
     ]);
-    expect(headers.getSetCookie()).toEqual([]);
-    const [row] = await latchkey.execute<{ id: string }>("select id from sessions");
     const excluded = ["/auth/device", "/build", "/__files", "/favicon.svg"];
     expect(JSON.parse(body)).toEqual({
       session_identifier: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -101,6 +102,16 @@ describe("a registration", () => {
       credentials: [{ type: "cookie", name: "bound", attributes: "Path=/; HttpOnly; SameSite=Lax" }],
       allowed_refresh_initiators: ["*"],
     });
+  });
+
+  test("sets no cookie", async () => {
+    const { headers } = await (await newBrowser()).register();
+    expect(headers.getSetCookie()).toEqual([]);
+  });
+
+  test("does not tell the session's id", async () => {
+    const { body } = await (await newBrowser()).register();
+    const [row] = await latchkey.execute<{ id: string }>("select id from sessions");
     expect(body).not.toContain(row?.id);
   });
 
@@ -109,23 +120,36 @@ describe("a registration", () => {
     expect((await browser.register(undefined, "")).status).toBe(200);
   });
 
-  test("is of the site with SESSION_DOMAIN", async () => {
-    latchkey.configure({ APP_URL: "https://login.corp.example.co.uk:8443", SESSION_DOMAIN: "corp.example.co.uk" });
-    const facts = { origin: "https://login.corp.example.co.uk:8443" };
-    const browser = new BoundBrowser(createKey(), { facts });
-    await browser.logIn();
-    const { scope, credentials } = JSON.parse((await browser.register()).body);
-    const domain = "login.corp.example.co.uk";
-    const excluded = ["/auth/device", "/build", "/__files", "/favicon.svg"];
-    expect(scope).toEqual({
-      origin: "https://example.co.uk:8443",
-      include_site: true,
-      scope_specification: excluded.map((path) => ({ type: "exclude", domain, path })),
-    });
+  describe("with SESSION_DOMAIN", () => {
     const attributes = "Path=/; HttpOnly; SameSite=Lax; Secure; Domain=corp.example.co.uk";
-    expect(credentials).toEqual([{ type: "cookie", name: "__Secure-bound", attributes }]);
-    const [cookie] = (await browser.refresh()).headers.getSetCookie();
-    expect(cookie).toMatch(new RegExp(`^__Secure-bound=[0-9a-f]{64}; Max-Age=600; ${attributes}$`));
+    let browser: BoundBrowser;
+    let instructions: Record<string, unknown>;
+
+    beforeEach(async () => {
+      latchkey.configure({ APP_URL: "https://login.corp.example.co.uk:8443", SESSION_DOMAIN: "corp.example.co.uk" });
+      browser = new BoundBrowser(createKey(), { facts: { origin: "https://login.corp.example.co.uk:8443" } });
+      await browser.logIn();
+      instructions = JSON.parse((await browser.register()).body);
+    });
+
+    test("is of the site", () => {
+      const domain = "login.corp.example.co.uk";
+      const excluded = ["/auth/device", "/build", "/__files", "/favicon.svg"];
+      expect(instructions.scope).toEqual({
+        origin: "https://example.co.uk:8443",
+        include_site: true,
+        scope_specification: excluded.map((path) => ({ type: "exclude", domain, path })),
+      });
+    });
+
+    test("names the domain's cookie", () => {
+      expect(instructions.credentials).toEqual([{ type: "cookie", name: "__Secure-bound", attributes }]);
+    });
+
+    test("leads to a cookie of the domain", async () => {
+      const [cookie] = (await browser.refresh()).headers.getSetCookie();
+      expect(cookie).toMatch(new RegExp(`^__Secure-bound=[0-9a-f]{64}; Max-Age=600; ${attributes}$`));
+    });
   });
 
   test.each([
@@ -173,7 +197,7 @@ describe("a registration", () => {
     ["an RSA key of 1024 bits", (challenge) => registrationProof(weak, challenge)],
     ["more than 8 KiB", (challenge) => registrationProof(key, challenge, { x5c: ["a".repeat(8_192)] })],
     ["an unknown critical header", (challenge) => registrationProof(key, challenge, { crit: ["new"], new: 1 })],
-  ])("with %s is 400, which leaves the session as it is", async (_what, proof) => {
+  ])("with %s is 400", async (_what, proof) => {
     const browser = await newBrowser();
     const text = proof(browser.challenge);
     await latchkey.unchanged(async () => {
@@ -182,7 +206,7 @@ describe("a registration", () => {
     expect((await browser.open()).status).toBe(200);
   });
 
-  test("uses no key but the header's jwk", async () => {
+  test("uses the key of the header's jwk alone", async () => {
     const browser = await newBrowser();
     const named = { kid: "1", jku: "https://evil.example/keys", x5c: ["AAAA"], x5u: "https://evil.example" };
     expect((await browser.register(registrationProof(browser.key, browser.challenge, named))).status).toBe(200);
@@ -220,12 +244,16 @@ describe("a registration", () => {
 });
 
 describe("a refresh", () => {
-  test("sets the bound cookie for ten minutes, stored as SHA-256", async () => {
+  test("sets the bound cookie for ten minutes", async () => {
     const browser = await registered();
     const { status, headers, cookies, body } = await browser.refresh();
     expect([status, body]).toEqual([200, ""]);
-    expect(headers.getSetCookie()).toEqual([`bound=${cookies.bound}; Max-Age=600; Path=/; HttpOnly; SameSite=Lax`]);
     expect(cookies.bound).toMatch(/^[0-9a-f]{64}$/);
+    expect(headers.getSetCookie()).toEqual([`bound=${cookies.bound}; Max-Age=600; Path=/; HttpOnly; SameSite=Lax`]);
+  });
+
+  test("stores the cookie as its SHA-256", async () => {
+    const { cookies } = await (await registered()).refresh();
     expect(await bindings()).toMatchObject([{ cookies: [{ hash: sha256(cookies.bound ?? "") }] }]);
   });
 
@@ -337,17 +365,14 @@ describe("a refresh", () => {
     "a request with another live session's cookie": async () => (await signedInElsewhere()).cookie,
   };
 
-  test.each(Object.entries(endings))(
-    "of %s is 401, which leaves the cookies and every row alone",
-    async (_what, prepare) => {
-      const browser = await registered();
-      const cookie = await prepare(browser);
-      await latchkey.unchanged(async () => {
-        const { status, headers } = await browser.refresh(undefined, cookie);
-        expect([status, headers.getSetCookie(), challengeIn(headers)]).toEqual([401, [], ""]);
-      });
-    },
-  );
+  test.each(Object.entries(endings))("of %s is 401", async (_what, prepare) => {
+    const browser = await registered();
+    const cookie = await prepare(browser);
+    await latchkey.unchanged(async () => {
+      const { status, headers } = await browser.refresh(undefined, cookie);
+      expect([status, headers.getSetCookie(), challengeIn(headers)]).toEqual([401, [], ""]);
+    });
+  });
 
   test("with the cookie of a session that has ended is taken", async () => {
     const browser = await registered();
@@ -379,16 +404,17 @@ describe("a refresh", () => {
 });
 
 describe("a bound session", () => {
-  test("is one from thirty seconds after the first refresh", async () => {
+  test.each([
+    ["not yet within thirty seconds of the first refresh", 30 * second - 1, 200],
+    ["from thirty seconds after the first refresh", 30 * second, 302],
+  ])("needs the bound cookie %s", async (_when, wait, withoutIt) => {
     const browser = await new BoundBrowser().bind();
-    const copied = `session=${browser.cookies.session}`;
-    pass(30 * second - 1);
-    expect(await statusOf(copied)).toBe(200);
-    pass(1);
-    expect([await statusOf(copied), await statusOf(browser.cookie)]).toEqual([302, 200]);
+    pass(wait);
+    expect(await statusOf(`session=${browser.cookies.session}`)).toBe(withoutIt);
+    expect(await statusOf(browser.cookie)).toBe(200);
   });
 
-  test("is none before the first refresh, so that a browser that has dropped it stays signed in", async () => {
+  test("is none before the first refresh", async () => {
     const browser = await registered();
     pass(60 * minute);
     expect((await browser.open()).status).toBe(200);
@@ -402,7 +428,7 @@ describe("a bound session", () => {
     expect(await statusOf(cookie)).toBe(302);
   });
 
-  test("counts with the cookie before, until that one's own end", async () => {
+  test("counts with the cookie before until that one's own end", async () => {
     const browser = await bound();
     const before = browser.cookie;
     pass(8 * minute);
@@ -467,35 +493,63 @@ describe("a bound session", () => {
 
   const skipped = { "Secure-Session-Skipped": "server_error" };
 
-  test("leads to the 503 page, not to the login, when the browser could not refresh", async () => {
-    const { cookies } = await bound();
-    const options = { cookie: `session=${cookies.session}`, headers: skipped };
-    expect((await openAccount(options.cookie, options)).status).toBe(503);
-    expect((await openLogin("", options)).status).toBe(503);
-    expect((await call(authSession.loader, get("/auth/session", options))).status).toBe(401);
+  describe("when the browser could not refresh", () => {
+    let options: { cookie: string; headers: Record<string, string> };
+
+    beforeEach(async () => {
+      options = { cookie: `session=${(await bound()).cookies.session}`, headers: skipped };
+    });
+
+    test("leads from the account page to the 503 page", async () => {
+      expect((await openAccount(options.cookie, options)).status).toBe(503);
+    });
+
+    test("leads from the login to the 503 page", async () => {
+      expect((await openLogin("", options)).status).toBe(503);
+    });
+
+    test("is none for a program", async () => {
+      expect((await call(authSession.loader, get("/auth/session", options))).status).toBe(401);
+    });
   });
 
-  test("that has ended leads to the login, whatever the browser says", async () => {
+  test("that has ended leads to the login whatever the browser says", async () => {
     const { cookies, cookie } = await bound();
     await logOut(cookie);
     const ended = `session=${cookies.session}`;
     expect((await openAccount(ended, { headers: skipped })).status).toBe(302);
   });
 
-  test("ends with its session cookie alone at a logout, which clears both cookies", async () => {
-    const browser = await bound();
-    const out = await logOut(`session=${browser.cookies.session}`);
-    expect(out.cookies).toMatchObject({ session: "", bound: "" });
-    expect(out.headers.getSetCookie()).toContain("bound=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax");
-    expect(await latchkey.execute("select id from sessions")).toEqual([]);
-    expect(await bindings()).toEqual([]);
+  describe("at a logout with its session cookie alone", () => {
+    let out: Awaited<ReturnType<typeof logOut>>;
+
+    beforeEach(async () => {
+      out = await logOut(`session=${(await bound()).cookies.session}`);
+    });
+
+    test("ends", async () => {
+      expect(await latchkey.execute("select id from sessions")).toEqual([]);
+      expect(await bindings()).toEqual([]);
+    });
+
+    test("has both cookies cleared", () => {
+      expect(out.cookies).toMatchObject({ session: "", bound: "" });
+      expect(out.headers.getSetCookie()).toContain("bound=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax");
+    });
   });
 
-  test("ends with its session cookie alone at a new sign-in, which clears the bound cookie", async () => {
-    const browser = await bound();
-    const { cookies } = await logIn({ cookie: `session=${browser.cookies.session}` });
-    expect(cookies.bound).toBe("");
-    expect((await browser.open()).status).toBe(302);
+  describe("at a new sign-in with its session cookie alone", () => {
+    test("ends", async () => {
+      const browser = await bound();
+      await logIn({ cookie: `session=${browser.cookies.session}` });
+      expect((await browser.open()).status).toBe(302);
+    });
+
+    test("has the bound cookie cleared", async () => {
+      const browser = await bound();
+      const { cookies } = await logIn({ cookie: `session=${browser.cookies.session}` });
+      expect(cookies.bound).toBe("");
+    });
   });
 
   test("stays bound when it is renewed", async () => {

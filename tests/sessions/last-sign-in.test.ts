@@ -1,20 +1,28 @@
-import { expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { suspendUser } from "#server/features/operator/suspension";
 import { logIn, logOut, openLogin, resetWith } from "../support/account-calls";
 import { google } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { resetLink } from "../support/mailed-links";
+import type { Outcome } from "../support/route-calls";
 
 const latchkey = startLatchkey(google);
 
-test("a logout, a reset and a refused login of a suspended account keep it", async () => {
-  const cookie = `${await latchkey.signedIn()}; last_sign_in=password`;
-  const left = await logOut(cookie);
-  const reset = await resetWith(await resetLink(latchkey), "quiet lamps over the harbour", { cookie });
-  await suspendUser(await latchkey.createUser({ email: "bob@example.com" }));
-  const refused = await logIn({ email: "bob@example.com" });
-  expect([left.status, reset.status, refused.status]).toEqual([302, 302, 422]);
-  for (const { cookies } of [left, reset, refused]) expect(Object.keys(cookies)).not.toContain("last_sign_in");
+test.each<[string, (cookie: string) => Promise<Outcome>, number]>([
+  ["a logout", logOut, 302],
+  ["a reset", async (cookie) => resetWith(await resetLink(latchkey), "quiet lamps over the harbour", { cookie }), 302],
+  [
+    "a refused login of a suspended account",
+    async (cookie) => {
+      await suspendUser(await latchkey.createUser({ email: "bob@example.com" }));
+      return logIn({ email: "bob@example.com", cookie });
+    },
+    422,
+  ],
+])("%s keeps it", async (_what, act, status) => {
+  const answer = await act(`${await latchkey.signedIn()}; last_sign_in=password`);
+  expect(answer.status).toBe(status);
+  expect(Object.keys(answer.cookies)).not.toContain("last_sign_in");
 });
 
 const marked = async (value: string) => (await openLogin("", { cookie: `last_sign_in=${value}` })).data.lastUsed;
@@ -27,10 +35,19 @@ test.each(["", "Password", "email", "password; last_sign_in=passkey"])("%j count
   expect(await marked(value)).toBeNull();
 });
 
-test("a way that is off, and a single way, are not marked", async () => {
-  latchkey.configure({ IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "" });
-  expect(await marked("provider")).toBeNull();
-  expect(await marked("passkey")).toBe("passkey");
+describe("without a provider", () => {
+  beforeEach(() => void latchkey.configure({ IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "" }));
+
+  test("a sign-in at the provider is not marked", async () => {
+    expect(await marked("provider")).toBeNull();
+  });
+
+  test("a passkey is marked", async () => {
+    expect(await marked("passkey")).toBe("passkey");
+  });
+});
+
+test("a single way is not marked", async () => {
   latchkey.configure({ IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "", APP_URL: "http://login.example" });
   expect(await marked("password")).toBeNull();
 });

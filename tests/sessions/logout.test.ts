@@ -8,7 +8,7 @@ import * as noAccess from "~/routes/no-access";
 import { act, logOut, openLogin } from "../support/account-calls";
 import { comeBack, discovers } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
-import { call, get } from "../support/route-calls";
+import { call, get, type Outcome } from "../support/route-calls";
 
 const latchkey = startLatchkey({ RETURN_ORIGINS: "https://app.example" });
 
@@ -28,14 +28,24 @@ const sessions = () => latchkey.execute("select id from sessions");
 const evil = "https://evil.example/"; // tests/contract/return-to.test.ts has the others that are not allowed
 
 describe("GET", () => {
-  test.each([
+  describe.each([
     [null, undefined],
     ["/dashboard", undefined],
     [app, "https://app.example"],
-  ])("with return_to %j it names the account and the place, and signs nobody out", async (returnTo, formTarget) => {
-    const page = await latchkey.unchanged(() => call(logout.loader, get(path(returnTo), { cookie })));
-    expect(page).toMatchObject({ status: 200, data: { account: "ada@example.com", returnTo }, formTarget });
-    expect(page.cookies).toEqual({});
+  ])("with return_to %j", (returnTo, formTarget) => {
+    const open = () => call(logout.loader, get(path(returnTo), { cookie }));
+
+    test("names the account", async () => {
+      expect(await open()).toMatchObject({ status: 200, data: { account: "ada@example.com" } });
+    });
+
+    test("names the place", async () => {
+      expect(await open()).toMatchObject({ data: { returnTo }, formTarget });
+    });
+
+    test("signs nobody out", async () => {
+      expect((await latchkey.unchanged(open)).cookies).toEqual({});
+    });
   });
 
   test.each([path(evil), "/logout?return_to=/a&return_to=/b"])("the return_to of %s counts as absent", async (page) => {
@@ -46,18 +56,23 @@ describe("GET", () => {
   test.each([
     [null, "/login"],
     [app, `/login?${new URLSearchParams({ return_to: app })}`],
-  ])("without a session and with return_to %j it leads to the login page", async (returnTo, location) => {
+  ])("without a session it leads to the login page (return_to %j)", async (returnTo, location) => {
     expect(await call(logout.loader, get(path(returnTo)))).toMatchObject({ status: 302, location });
   });
 });
 
 describe("POST", () => {
+  test("ends the session", async () => {
+    expect((await logOut(cookie)).cookies).toEqual({ session: "" });
+    expect(await sessions()).toEqual([]);
+  });
+
   test.each([
     [null, "/login"],
     ["/dashboard", "/dashboard"],
     [app, app],
     [evil, "/login"],
-  ])("with return_to %j it ends the session and leads to %s", async (returnTo, location) => {
+  ])("with return_to %j leads to %s", async (returnTo, location) => {
     const out = await logOut(cookie, search(returnTo));
     expect(out).toMatchObject({ status: 302, location, cookies: { session: "" } });
     expect(await sessions()).toEqual([]);
@@ -104,7 +119,7 @@ describe("IDP_LOGOUT=on", () => {
     await call(authorize.loader, get("/auth/idp"));
   }
 
-  test.each([null, app])("a session of the provider ends there too, whatever return_to (%s) is", async (returnTo) => {
+  test.each([null, app])("a session of the provider ends there too with return_to %j", async (returnTo) => {
     await discover();
     const out = await leave(ofProvider, returnTo);
     expect(out).toMatchObject({ status: 302, location: atProvider(), cookies: cleared });
@@ -112,32 +127,60 @@ describe("IDP_LOGOUT=on", () => {
     expect(await sessions()).toEqual([]);
   });
 
-  test("after a later sign-in by password it ends there, too", async () => {
+  test("after a later sign-in by password it ends there too", async () => {
     await discover();
     const out = await leave(`${ofProvider}; last_sign_in=password`);
     expect(out.location).toBe(atProvider());
   });
 
-  test("before the endpoint is discovered, the login page has a link there, once", async () => {
-    discovers(issuer, { end_session_endpoint: "https://end.example/end?tenant=1" });
-    const out = await leave(ofProvider, app);
-    expect(out).toMatchObject({ status: 302, location: signedOut, cookies: { session: "" } });
-    expect(await sessions()).toEqual([]);
-    const page = await openLogin("?notice=signed_out", { cookie: "provider=1" });
-    expect(page).toMatchObject({ data: { providerLogout: atProvider() }, cookies: { provider: "" } });
-    expect((await openLogin("?notice=signed_out")).data.providerLogout).toBeNull();
-    expect((await openLogin("", { cookie: "provider=1" })).data.providerLogout).toBeNull();
+  describe("before the endpoint is discovered", () => {
+    let out: Outcome;
+
+    beforeEach(async () => {
+      discovers(issuer, { end_session_endpoint: "https://end.example/end?tenant=1" });
+      out = await leave(ofProvider, app);
+    });
+
+    test("a logout ends the session of Latchkey", async () => {
+      expect(out).toMatchObject({ status: 302, location: signedOut, cookies: { session: "" } });
+      expect(await sessions()).toEqual([]);
+    });
+
+    test("the login page has a link there", async () => {
+      const page = await openLogin("?notice=signed_out", { cookie: "provider=1" });
+      expect(page.data.providerLogout).toBe(atProvider());
+    });
+
+    test("the login page has the link once", async () => {
+      const page = await openLogin("?notice=signed_out", { cookie: "provider=1" });
+      expect(page.cookies).toEqual({ provider: "" });
+      expect((await openLogin("?notice=signed_out")).data.providerLogout).toBeNull();
+    });
+
+    test("the login page has no link without the notice", async () => {
+      expect((await openLogin("", { cookie: "provider=1" })).data.providerLogout).toBeNull();
+    });
   });
 
-  test("the page of a deleted account has a link there, once", async () => {
-    await discover();
-    const deleted = await act(ofProvider, "delete-account", { email: "ada@example.com" });
-    expect(deleted.location).toBe("/account-deleted");
-    expect(Object.keys(deleted.cookies)).not.toContain("provider");
-    const page = await call(accountDeleted.loader, get("/account-deleted", { cookie: "provider=1" }));
-    expect(page).toMatchObject({ data: { providerLogout: atProvider() }, cookies: { provider: "" } });
-    const again = await call(accountDeleted.loader, get("/account-deleted"));
-    expect([again.data.providerLogout, again.cookies]).toEqual([null, {}]);
+  describe("the page of a deleted account", () => {
+    const open = (sent: string) => call(accountDeleted.loader, get("/account-deleted", { cookie: sent }));
+
+    beforeEach(async () => {
+      await discover();
+      const deleted = await act(ofProvider, "delete-account", { email: "ada@example.com" });
+      expect(deleted.location).toBe("/account-deleted");
+      expect(Object.keys(deleted.cookies)).not.toContain("provider");
+    });
+
+    test("has a link there", async () => {
+      expect((await open("provider=1")).data.providerLogout).toBe(atProvider());
+    });
+
+    test("has the link once", async () => {
+      expect((await open("provider=1")).cookies).toEqual({ provider: "" });
+      const again = await open("");
+      expect([again.data.providerLogout, again.cookies]).toEqual([null, {}]);
+    });
   });
 
   test.each([
@@ -153,39 +196,53 @@ describe("IDP_LOGOUT=on", () => {
     expect(done.headers.getSetCookie()).toContain("provider=1; HttpOnly; Max-Age=34560000; Path=/; SameSite=Lax");
   });
 
-  test.each<[string, object, number?]>([
+  describe.each<[string, object, number?]>([
     ["has no such endpoint", {}],
     ["has one without encryption", { end_session_endpoint: "http://plain.example/end" }],
     ["does not answer", {}, 503],
-  ])("a provider that %s leads to the login page, and the session has ended", async (_what, members, status) => {
-    discovers(issuer, members, status);
-    expect(await leave(ofProvider, app)).toMatchObject({ status: 302, location: signedOut, cookies: cleared });
-    expect(await sessions()).toEqual([]);
+  ])("with a provider that %s", (_what, members, status) => {
+    beforeEach(() => discovers(issuer, members, status));
+
+    test("a logout leads to the login page", async () => {
+      expect(await leave(ofProvider, app)).toMatchObject({ status: 302, location: signedOut });
+    });
+
+    test("a logout ends the session", async () => {
+      expect((await leave(ofProvider, app)).cookies).toEqual(cleared);
+      expect(await sessions()).toEqual([]);
+    });
   });
 
   test.each([
     [null, signedOut],
     [app, app],
-  ])("another session, with return_to %j, ends at %s without a call", async (returnTo, location) => {
+  ])("another session with return_to %j ends at %s without a call", async (returnTo, location) => {
     for (const way of ["", "; last_sign_in=provider", "; provider="])
       expect(await leave(`${cookie}${way}`, returnTo)).toMatchObject({ status: 302, location });
   });
 
-  test("the pages with a log-out button name the endpoint's origin, once it is discovered", async () => {
-    const pages = [
-      [dashboard, "/dashboard"],
-      [logout, path(app)],
-      [noAccess, `/no-access${search(app)}`],
-    ] as const;
-    const targets = (sent: string) =>
-      Promise.all(
-        pages.map(async ([{ loader }, page]) => (await call(loader, get(page, { cookie: sent }))).formTarget),
-      );
-    await latchkey.execute("update users set idp_id = '1001', idp_issuer = ?", [issuer]);
-    expect(await targets(ofProvider)).toEqual([undefined, undefined, undefined]);
-    await discover();
-    expect(await targets(ofProvider)).toEqual(pages.map(() => "https://end.example"));
-    expect(await targets(cookie)).toEqual([undefined, "https://app.example", "https://app.example"]);
+  describe.each([
+    ["/dashboard", dashboard, "/dashboard", undefined],
+    ["/logout", logout, path(app), "https://app.example"],
+    ["/no-access", noAccess, `/no-access${search(app)}`, "https://app.example"],
+  ])("the form of %s", (_page, { loader }, url, place) => {
+    const target = async (sent: string) => (await call(loader, get(url, { cookie: sent }))).formTarget;
+
+    beforeEach(() => latchkey.execute("update users set idp_id = '1001', idp_issuer = ?", [issuer]));
+
+    test("leads nowhere else before the endpoint is discovered", async () => {
+      expect(await target(ofProvider)).toBeUndefined();
+    });
+
+    test("may lead to the discovered endpoint", async () => {
+      await discover();
+      expect(await target(ofProvider)).toBe("https://end.example");
+    });
+
+    test("leads to the place after it in a session of Latchkey alone", async () => {
+      await discover();
+      expect(await target(cookie)).toBe(place);
+    });
   });
 
   test("without it the provider is left alone", async () => {
