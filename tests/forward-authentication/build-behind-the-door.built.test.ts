@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/pr
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
 import { send } from "../support/http";
 import { createEmptyDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
@@ -68,7 +68,7 @@ async function register(visitor: Visitor, loginPage: string) {
   return { email, done: await visitor.register(server, email, loginPage.replace("/login", "/register")) };
 }
 
-test("docs/extending.md shows a page, an entity, its migration, a feature and a second page", () => {
+test("docs/extending.md shows every file of an own page", () => {
   expect(paths).toEqual([
     "app/routes/hello.tsx",
     "server/database/own/note.ts",
@@ -84,22 +84,41 @@ test("the lint of npm run check finds nothing in these files", async () => {
   await runNode("--import", "tsx", "lint/texts.ts");
 });
 
-test("the page of twenty lines sends a visitor to the login page, and the sign-in ends there", async () => {
-  const visitor = new Visitor(server.url);
-  const refused = await visitor.get("/hello?from=mail");
-  expect(refused).toMatchObject({ status: 302, location: "/login?return_to=%2Fhello%3Ffrom%3Dmail" });
-  const { email, done } = await register(visitor, refused.location ?? "");
-  expect(done).toMatchObject({ status: 302, location: "/hello?from=mail" });
-  const page = await visitor.get("/hello?from=mail");
-  expect(page.status).toBe(200);
-  expect(page.body).toContain(`Hello, ${email}`);
-  const [, logout = ""] =
-    /<form method="post" action="([^"]+)"[^>]*><button type="submit">Log out</.exec(page.body) ?? [];
-  expect(await visitor.post(logout)).toMatchObject({ status: 302, location: "/login" });
-  expect((await visitor.get("/hello")).status).toBe(302);
+describe("the page of twenty lines", () => {
+  const page = "/hello?from=mail";
+  const loginPage = "/login?return_to=%2Fhello%3Ffrom%3Dmail";
+
+  async function signInForPage() {
+    const visitor = new Visitor(server.url);
+    return { visitor, ...(await register(visitor, loginPage)) };
+  }
+
+  test("sends a visitor to the login page", async () => {
+    expect(await new Visitor(server.url).get(page)).toMatchObject({ status: 302, location: loginPage });
+  });
+
+  test("is where a sign-in for it ends", async () => {
+    const { done } = await signInForPage();
+    expect(done).toMatchObject({ status: 302, location: page });
+  });
+
+  test("greets who is signed in", async () => {
+    const { visitor, email } = await signInForPage();
+    const { status, body } = await visitor.get(page);
+    expect(status).toBe(200);
+    expect(body).toContain(`Hello, ${email}`);
+  });
+
+  test("has a form that logs out", async () => {
+    const { visitor } = await signInForPage();
+    const { body } = await visitor.get(page);
+    const [, logout = ""] = /<form method="post" action="([^"]+)"[^>]*><button type="submit">Log out</.exec(body) ?? [];
+    expect(await visitor.post(logout)).toMatchObject({ status: 302, location: "/login" });
+    expect((await visitor.get("/hello")).status).toBe(302);
+  });
 });
 
-test("a nested page tells the browser of the index pages above it, and of no other page", async () => {
+test("a nested page tells the browser of the index pages above it alone", async () => {
   const { body } = await new Visitor(server.url).get("/lists/1");
   expect(body).toContain("<p>One list</p>");
   const [, manifest = ""] = /__remixManifest = (\{[\s\S]*?\n\});/.exec(body) ?? [];
@@ -112,19 +131,36 @@ test("a nested page tells the browser of the index pages above it, and of no oth
   ]);
 });
 
-test("notes are stored in a table of one's own, and go with their account", async () => {
+async function storeNote() {
   const visitor = new Visitor(server.url);
   const { email } = await register(visitor, "/login?return_to=/notes");
   expect(await visitor.post("/notes", { text: "Buy <b>lamps</b>" })).toMatchObject({ status: 302, location: "/notes" });
+  return { email, visitor };
+}
+
+test("a note is stored in a table of one's own", async () => {
+  const { visitor } = await storeNote();
   expect((await visitor.get("/notes")).body).toContain("<p>Buy &lt;b&gt;lamps&lt;/b&gt;</p>");
+});
+
+test("a note without a session is not stored", async () => {
   expect((await send(server.url, "/notes", { form: { text: "x" } })).location).toBe("/login?return_to=%2Fnotes");
+});
+
+test("the service is ready with a migration of one's own", async () => {
+  expect(await send(server.url, "/readyz")).toMatchObject({ status: 200 });
+});
+
+test("notes are deleted with their account", async () => {
+  const { visitor, email } = await storeNote();
   expect(await visitor.post("/dashboard", { intent: "delete-account", email })).toMatchObject({
     location: "/account-deleted",
   });
-  expect(await send(server.url, "/readyz")).toMatchObject({ status: 200 });
   expect(await server.stop()).toBe(0);
   const { orm, close } = await openDatabase(server.databaseUrl);
-  const notes = await orm.em.fork().execute("select * from notes");
+  const ofAccount = "select count(*)::int as notes from notes where user_id not in (select id from users)";
+  const left = await orm.em.fork().execute(ofAccount);
+  const users = await orm.em.fork().execute("select from users where email = ?", [email]);
   await close();
-  expect(notes).toEqual([]);
+  expect([left, users]).toEqual([[{ notes: 0 }], []]);
 });

@@ -107,49 +107,58 @@ const forged = {
   "Remote-Token": "forged",
 };
 
-describe("with max_age,", () => {
+describe("max_age", () => {
   const login = (more: object) => `https://login.example/login?${new URLSearchParams({ ...more })}`;
   const asked = { return_to: "https://app.example/notes?page=2", max_age: "600" };
 
-  test("a session whose sign-in is young enough is answered as without it", async () => {
-    expect(seenByProxy(await verifyAs("ada", "?max_age=600&group=staff"))).toEqual(user("ada"));
+  test.each([
+    ["ada", "?max_age=600&group=staff"],
+    ["old", "?max_age=4000"],
+    ["old", ""],
+  ])("admits the young enough session of %s: %s", async (name, query) => {
+    expect(seenByProxy(await verifyAs(name, query))).toEqual(user(name));
   });
 
-  test("a session whose sign-in is older is answered as none is", async () => {
-    for (const query of ["?max_age=3000", "?max_age=3000&group=staff", "?group=nobody&max_age=3000"])
+  test.each(["?max_age=3000", "?max_age=3000&group=staff", "?group=nobody&max_age=3000"])(
+    "refuses an older session as none: %s",
+    async (query) => {
       expect(seenByProxy(await verifyAs("old", query))).toEqual(refused);
-    expect(seenByProxy(await verifyAs("old"))).toEqual(user("old"));
-    expect(seenByProxy(await verifyAs("old", "?max_age=4000"))).toEqual(user("old"));
-  });
+    },
+  );
 
-  test("a navigation of such a session leads to the login page, with both parameters", async () => {
+  test("is in the login page's URL to which an older session's navigation leads", async () => {
     const { status, location } = await verifyAs("old", "?max_age=600", forwarded);
     expect([status, location]).toEqual([302, login(asked)]);
   });
 
-  test("a guest's navigation leads there, too", async () => {
+  test("is in the login page's URL to which a guest's navigation leads", async () => {
     const { status, location } = await proxied.sendPlainly(`${path}?max_age=600`, { headers: forwarded });
     expect([status, location]).toEqual([302, login(asked)]);
   });
 
-  test("who is in none of the groups, with a sign-in that is young enough, gets no max_age", async () => {
+  test("is not in the URL to which a young session without access leads", async () => {
     const { location } = await verifyAs("ada", "?max_age=600&group=nobody", forwarded);
     expect(location).toBe(`https://login.example/no-access?${new URLSearchParams({ return_to: asked.return_to })}`);
   });
 });
 
 describe("a live session", () => {
-  test.each(Object.keys(accounts))(
-    "is answered 200 with the user, the name as percent-encoded UTF-8: %s",
-    async (name) => {
-      expect(seenByProxy(await verifyAs(name))).toEqual(user(name));
-    },
-  );
+  test.each(Object.keys(accounts))("is answered 200 with its user: %s", async (name) => {
+    expect(seenByProxy(await verifyAs(name))).toEqual(user(name));
+  });
 
-  test("has the id and the groups that /auth/session has", async () => {
+  test.each([
+    ["id", "Remote-User"],
+    ["groups", "Remote-Groups"],
+  ] as const)("has the %s that /auth/session has", async (field, header) => {
     const session = await proxied.send("/auth/session", { cookie: cookieOf("ada") });
-    const { id, groups } = JSON.parse(session.body).user;
-    expect([id, groups]).toEqual([(await verifyAs("ada")).headers.get("Remote-User"), ["admin", "staff"]]);
+    const value = JSON.parse(session.body).user[field];
+    expect(String(value)).toBe((await verifyAs("ada")).headers.get(header));
+  });
+
+  test("has a list of groups in /auth/session", async () => {
+    const session = await proxied.send("/auth/session", { cookie: cookieOf("ada") });
+    expect(JSON.parse(session.body).user.groups).toEqual(["admin", "staff"]);
   });
 
   test.each([
@@ -210,29 +219,40 @@ describe("a group that the proxy names", () => {
     },
   );
 
-  test("admits nobody with a typing error, and logs no error", async () => {
-    await proxied.flushed();
-    const before = proxied.output().length;
+  test("admits nobody with a typing error", async () => {
     const refused = { ...nobody, status: 400 };
     for (const headers of [{}, forwarded]) {
       expect(seenByProxy(await verifyAs("ada", "?groups=admin", headers))).toEqual(refused);
     }
     expect(seenByProxy(await proxied.sendPlainly(`${path}?groups=admin`))).toEqual(refused);
+  });
+
+  test("logs no error for a typing error", async () => {
+    await proxied.flushed();
+    const before = proxied.output().length;
+    for (const headers of [{}, forwarded]) await verifyAs("ada", "?groups=admin", headers);
+    await proxied.sendPlainly(`${path}?groups=admin`);
     await proxied.flushed();
     expect(proxied.output().slice(before)).not.toMatch(/"level":(?:50|60)/);
   });
 
-  test("sends a navigation of a user without access to /no-access, and a fetch() gets 403", async () => {
+  test("sends a navigation of a user without access to /no-access", async () => {
     const location = "https://login.example/no-access?return_to=https%3A%2F%2Fapp.example%2Fnotes%3Fpage%3D2";
     const sent = await verifyAs("bob", "?group=staff", forwarded);
     expect(seenByProxy(sent)).toEqual({ ...nobody, status: 302, location });
+  });
+
+  test("answers a fetch() of a user without access 403", async () => {
     const fetched = { ...forwarded, "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty" };
     expect(seenByProxy(await verifyAs("bob", "?group=staff", fetched))).toEqual({ ...nobody, status: 403 });
   });
 
-  test("sends a visitor without a session to the login page", async () => {
+  test("sends a navigation without a session to the login page", async () => {
     const answer = await proxied.sendPlainly(`${path}?group=staff`, { headers: forwarded });
     expect(answer.location).toBe("https://login.example/login?return_to=https%3A%2F%2Fapp.example%2Fnotes%3Fpage%3D2");
+  });
+
+  test("answers a request without a session 401", async () => {
     expect((await proxied.send(`${path}?group=staff`)).status).toBe(401);
   });
 });
@@ -264,7 +284,7 @@ describe("without a session", () => {
   const navigates = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" };
   const asked = login("https://app.example/notes?page=2");
 
-  test("a browser's navigation is sent to the login page, with the URL that it asked for", async () => {
+  test("a browser's navigation is sent to the login page with the URL that it asked for", async () => {
     expect(seenByProxy(await proxied.sendPlainly(path, { headers: forwarded }))).toEqual({
       ...nobody,
       status: 302,
@@ -318,29 +338,50 @@ describe("without a session", () => {
   });
 });
 
-test("X-Forwarded-* do nothing from a peer that TRUST_PROXY does not name: no redirect, no token, no cookie of https", async () => {
-  expect(seenByProxy(await direct.sendPlainly(path, { headers: forwarded }))).toEqual(refused);
-  const visitor = await direct.register("direct@example.com");
-  const answer = await visitor.get(path, { ...forwarded, ...forged });
-  expect(seenByProxy(answer)).toEqual(user("direct", { "remote-token": expect.any(String) }));
-  expect(decodeJwt(answer.headers.get("Remote-Token") ?? "").aud).toBe(direct.url());
-  const cookie = `__Host-session=${visitor.cookies.get("session")}`;
-  expect(seenByProxy(await direct.send(path, { cookie, headers: forwarded }))).toEqual(refused);
+describe("from a peer that TRUST_PROXY does not name X-Forwarded-*", () => {
+  test("cause no redirect", async () => {
+    expect(seenByProxy(await direct.sendPlainly(path, { headers: forwarded }))).toEqual(refused);
+  });
+
+  test("do not change the audience of the identity token", async () => {
+    const visitor = await direct.register("direct@example.com");
+    const answer = await visitor.get(path, { ...forwarded, ...forged });
+    expect(seenByProxy(answer)).toEqual(user("direct", { "remote-token": expect.any(String) }));
+    expect(decodeJwt(answer.headers.get("Remote-Token") ?? "").aud).toBe(direct.url());
+  });
+
+  test("admit no cookie of https", async () => {
+    const visitor = await direct.register("of-http@example.com");
+    const cookie = `__Host-session=${visitor.cookies.get("session")}`;
+    expect(seenByProxy(await direct.send(path, { cookie, headers: forwarded }))).toEqual(refused);
+  });
 });
 
 describe("/no-access", () => {
   const page = "/no-access?return_to=https%3A%2F%2Fapp.example%2Fnotes";
 
-  test("says which account is signed in, offers to log out, and to try again", async () => {
-    const { status, headers, body } = await proxied.send(page, { cookie: cookieOf("bob") });
+  const pageOfBob = () => proxied.send(page, { cookie: cookieOf("bob") });
+
+  test("is kept in no cache", async () => {
+    const { status, headers } = await pageOfBob();
     expect([status, headers.get("Cache-Control")]).toEqual([200, "no-store"]);
-    expect(body).toContain("bob@example.com");
+  });
+
+  test("says which account is signed in", async () => {
+    expect((await pageOfBob()).body).toContain("bob@example.com");
+  });
+
+  test("has a form that logs out", async () => {
+    const { headers, body } = await pageOfBob();
     expect(body).toContain('action="/logout?return_to=https%3A%2F%2Fapp.example%2Fnotes"');
-    expect(body).toContain('href="https://app.example/notes"');
     expect(headers.get("Content-Security-Policy")).toContain("form-action 'self' https://app.example;");
   });
 
-  test("another site's return_to is in no form and no link", async () => {
+  test("has a link to try again", async () => {
+    expect((await pageOfBob()).body).toContain('href="https://app.example/notes"');
+  });
+
+  test("another site's return_to leads nowhere", async () => {
     const cookie = cookieOf("bob");
     const { status, body } = await proxied.send("/no-access?return_to=https://evil.example/", { cookie });
     expect(status).toBe(200);
@@ -348,7 +389,7 @@ describe("/no-access", () => {
     expect(body).not.toMatch(/(?:href|action)="[^"]*evil/);
   });
 
-  test("a visitor without a session logs in first, and goes where he wanted to", async () => {
+  test("a visitor without a session is sent to the login page with his way back", async () => {
     const { status, location } = await proxied.send(page);
     expect([status, location]).toEqual([302, "/login?return_to=https%3A%2F%2Fapp.example%2Fnotes"]);
   });

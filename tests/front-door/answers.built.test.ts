@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Answer } from "../support/http";
 import { runLatchkey } from "../support/running-latchkey";
 
 const latchkey = runLatchkey({ TRUST_PROXY: "false" });
@@ -53,28 +54,52 @@ afterEach(async () => {
 });
 
 describe("a page", () => {
-  test.each(pages)(
-    "%s is answered %i with no-store and a CSP whose nonce is on its scripts",
-    { tags: ["3.4.3", "3.4.4", "3.4.5", "3.4.6", "3.7.1", "4.1.1", "13.4.3", "14.2.2", "14.2.3", "14.3.2"] },
-    async (path, status, title) => {
-      const page = await send(path);
-      expect(page).toMatchObject({ status, contentType: html, setCookies: [] });
-      expect(page.headers.get("Cache-Control")).toBe("no-store");
-      expectSecurityHeaders(page.headers);
+  describe.each(pages)("%s", (path, status, title) => {
+    let page: Answer;
+    let head: Answer;
+
+    beforeAll(async () => {
+      page = await send(path);
+      head = await send(path, { method: "HEAD" });
+    });
+
+    test("is answered with its status", { tags: ["4.1.1", "13.4.3"] }, () => {
+      expect(page).toMatchObject({ status, contentType: html });
+      expect(page.body).toContain(`<h1 tabindex="-1">${title}</h1>`);
+    });
+
+    test("sets no cookie", () => {
+      expect(page.setCookies).toEqual([]);
+    });
+
+    test("is answered alike for HEAD", { tags: "4.1.1" }, () => {
+      expect(head).toMatchObject({ status, contentType: html, body: "" });
+    });
+
+    test("is kept in no cache", { tags: ["14.2.2", "14.3.2"] }, () => {
+      for (const { headers } of [page, head]) expect(headers.get("Cache-Control")).toBe("no-store");
+    });
+
+    test("has the security headers", { tags: ["3.4.4", "3.4.5", "3.4.6"] }, () => {
+      for (const { headers } of [page, head]) expectSecurityHeaders(headers);
+    });
+
+    test("has scripts with the nonce of its policy alone", { tags: ["3.4.3", "3.4.6"] }, () => {
       const [, nonce] = policy.exec(page.headers.get("Content-Security-Policy") ?? "") ?? [];
       expect(nonce).toBeDefined();
-      expect(page.body).toContain(`<h1 tabindex="-1">${title}</h1>`);
       const scripts = page.body.match(/<script[^>]*>/g) ?? [];
       expect(scripts.length).toBeGreaterThan(0);
       for (const script of scripts) expect(script).toContain(`nonce="${nonce}"`);
-      expect(page.body).not.toMatch(/<(?:script|link|img)[^>]+(?:src|href)="(?:https?:)?\/\//);
+    });
+
+    test("has no inline style or handler", { tags: ["3.4.3", "3.7.1"] }, () => {
       expect(page.body).not.toMatch(/ style="| on[a-z]+="/);
-      const head = await send(path, { method: "HEAD" });
-      expect(head).toMatchObject({ status, contentType: html, body: "" });
-      expect(head.headers.get("Cache-Control")).toBe("no-store");
-      expectSecurityHeaders(head.headers);
-    },
-  );
+    });
+
+    test("loads nothing from other origins", { tags: ["3.7.1", "14.2.3"] }, () => {
+      expect(page.body).not.toMatch(/<(?:script|link|img)[^>]+(?:src|href)="(?:https?:)?\/\//);
+    });
+  });
 
   test("has a new nonce for each answer", { tags: "11.5.1" }, async () => {
     const nonces = new Set<string | null>();
@@ -91,24 +116,43 @@ describe("a page", () => {
   });
 });
 
-test.each([
-  ["/", "/login"],
-  ["/dashboard", "/login"],
-  ["/.well-known/change-password", "/forgot-password"],
-  ["/auth/idp/callback", "/login?notice=idp_failed"],
-  ["/auth/idp/callback?code=c&state=s", "/login?notice=idp_failed"],
-])("a redirect: %s redirects to %s with no-store", async (path, location) => {
-  for (const method of path.startsWith("/auth/idp") ? ["GET"] : ["GET", "HEAD"]) {
-    const redirect = await send(path, { method, headers: { "Sec-Fetch-Mode": "navigate" } });
+describe.each([
+  ["GET", "/", "/login"],
+  ["HEAD", "/", "/login"],
+  ["GET", "/dashboard", "/login"],
+  ["HEAD", "/dashboard", "/login"],
+  ["GET", "/.well-known/change-password", "/forgot-password"],
+  ["HEAD", "/.well-known/change-password", "/forgot-password"],
+  ["GET", "/auth/idp/callback", "/login?notice=idp_failed"],
+  ["GET", "/auth/idp/callback?code=c&state=s", "/login?notice=idp_failed"],
+])("the answer to %s %s", (method, path, location) => {
+  let redirect: Answer;
+
+  beforeAll(async () => {
+    redirect = await send(path, { method, headers: { "Sec-Fetch-Mode": "navigate" } });
+  });
+
+  test(`redirects to ${location}`, () => {
     expect(redirect).toMatchObject({ status: 302, location, body: "" });
+  });
+
+  test("is kept in no cache", () => {
     expect(redirect.headers.get("Cache-Control")).toBe("no-store");
+  });
+
+  test("has the security headers", () => {
     expect(redirect.headers.get("Content-Security-Policy")).toBe(emptyPolicy);
     expectSecurityHeaders(redirect.headers);
-  }
-  if (!path.startsWith("/auth/idp")) return;
-  for (const read of [path, path.replace(/(?=\?|$)/, ".data")]) {
-    expect(await send(read, { method: "HEAD" }), read).toMatchObject({ status: 405, location: null, setCookies: [] });
-  }
+  });
+});
+
+test.each([
+  "/auth/idp/callback",
+  "/auth/idp/callback.data",
+  "/auth/idp/callback?code=c&state=s",
+  "/auth/idp/callback.data?code=c&state=s",
+])("HEAD %s is answered 405", async (path) => {
+  expect(await send(path, { method: "HEAD" })).toMatchObject({ status: 405, location: null, setCookies: [] });
 });
 
 describe("a file", () => {
@@ -116,25 +160,37 @@ describe("a file", () => {
   const scriptOf = async () =>
     `/build/${(await readdir("public/build")).find((file) => file.startsWith("entry.client-"))}`;
 
-  test.each([
+  describe.each([
     ["of the build", scriptOf, "application/javascript; charset=UTF-8", "public, max-age=31536000, immutable", /./],
     ["of public/", () => "/favicon.svg", "image/svg+xml", "public, max-age=3600", /^<svg/],
     ["/healthz", () => "/healthz", text, "no-store", /^ok\n$/],
     ["/readyz", () => "/readyz", text, "no-store", /^ready\n$/],
-  ])(
-    "%s has its type, its time in a cache, and no cookie",
-    { tags: ["3.2.1", "4.1.1"] },
-    async (_what, pathOf, contentType, cache, body) => {
-      const path = await pathOf();
-      const file = await send(path);
-      expect(file).toMatchObject({ status: 200, contentType, setCookies: [], body: expect.stringMatching(body) });
+  ])("%s", (_what, pathOf, contentType, cache, body) => {
+    let file: Answer;
+
+    beforeAll(async () => {
+      file = await send(await pathOf());
+    });
+
+    test("has its type", { tags: ["3.2.1", "4.1.1"] }, () => {
+      expect(file).toMatchObject({ status: 200, contentType, body: expect.stringMatching(body) });
+    });
+
+    test("has its time in a cache", () => {
       expect(file.headers.get("Cache-Control")).toBe(cache);
+    });
+
+    test("sets no cookie", () => {
+      expect(file.setCookies).toEqual([]);
+    });
+
+    test("has the security headers", { tags: "3.2.1" }, () => {
       if (contentType === text) expect(file.headers.get("Content-Security-Policy")).toBe(emptyPolicy);
       expectSecurityHeaders(file.headers);
-    },
-  );
+    });
+  });
 
-  test("is not what /build/../login is: that page is no-store", async () => {
+  test("is not what /build/../login is", async () => {
     const page = await exchange(["GET /build/../login HTTP/1.1", "Host: localhost", "Connection: close"]);
     expect(page).toMatchObject({ status: 200, headers: { "cache-control": "no-store" } });
   });
@@ -144,7 +200,7 @@ describe("a wrong method", () => {
   const read = "GET, HEAD";
   const all = "GET, HEAD, POST";
 
-  test.each([
+  const refused: [string, string, string][] = [
     ["POST", "/", read],
     ["POST", "/healthz", read],
     ["POST", "/healt%68z", read],
@@ -165,45 +221,63 @@ describe("a wrong method", () => {
     ["PUT", "/favicon.svg", read],
     ["TRACE", "/%E0%A4%A", read],
     ["POST", "/__manifest", read],
-  ])("%s %s is answered 405 with a page and Allow", { tags: ["3.5.3", "13.4.4"] }, async (method, target, allow) => {
-    const refused = await exchange([
+  ];
+
+  const answerTo = (method: string, target: string) =>
+    exchange([
       `${method} ${target} HTTP/1.1`,
       "Host: localhost",
       "Cookie: session=not-to-be-echoed",
       "Content-Length: 0",
       "Connection: close",
     ]);
-    expect(refused.status).toBe(405);
-    expect(refused.headers).toMatchObject({ "content-type": html, allow, "x-content-type-options": "nosniff" });
-    expect(refused.body).toContain('<h1 tabindex="-1">This does not work here</h1>');
-    expect(refused.body).not.toContain("not-to-be-echoed");
+
+  test.each(refused)(
+    "%s %s is answered 405 with Allow: %s",
+    { tags: ["3.5.3", "13.4.4"] },
+    async (method, target, allow) => {
+      const { status, headers } = await answerTo(method, target);
+      expect(status).toBe(405);
+      expect(headers).toMatchObject({ "content-type": html, allow, "x-content-type-options": "nosniff" });
+    },
+  );
+
+  test.each(refused)("%s %s is answered with a page", async (method, target) => {
+    expect((await answerTo(method, target)).body).toContain('<h1 tabindex="-1">This does not work here</h1>');
   });
 
-  test("PUT /auth/passkey is answered 405, and POST is what it allows", async () => {
+  test.each(refused)("%s %s does not echo its cookie", { tags: "13.4.4" }, async (method, target) => {
+    expect((await answerTo(method, target)).body).not.toContain("not-to-be-echoed");
+  });
+
+  test("PUT /auth/passkey is answered 405 with Allow: POST", async () => {
     const refused = await send("/auth/passkey", { method: "PUT" });
     expect([refused.status, refused.headers.get("Allow")]).toEqual([405, "POST"]);
   });
 
-  test("is not reported for a form at an unknown path: that is 404", async () => {
+  test("is not reported for a form at an unknown path", async () => {
     const refused = await send("/nowhere", { form: { email: "a@example.com" } });
     expect(refused).toMatchObject({ status: 404, body: expect.stringContaining("Page not found</h1>") });
   });
 });
 
-test("a form is refused with the same statuses at its .data URL, and with pages at its own", async () => {
+describe.each<[string, number, (form: Record<string, string>) => Parameters<typeof send>[1]]>([
+  ["from another site", 403, (form) => ({ form, headers: { Origin: "https://evil.example" } })],
+  ["that is too long", 413, (form) => ({ form: { ...form, filler: "x".repeat(16_384) } })],
+  ["of another type", 415, () => ({ body: "{}", headers: { "Content-Type": "application/json" } })],
+  ["with another method", 405, () => ({ method: "PUT" })],
+])("a form %s", (_what, status, sent) => {
   const form = { email: "a@example.com", password: "x" };
-  const refusals: [number, Parameters<typeof send>[1]][] = [
-    [403, { form, headers: { Origin: "https://evil.example" } }],
-    [413, { form: { ...form, filler: "x".repeat(16_384) } }],
-    [415, { body: "{}", headers: { "Content-Type": "application/json" } }],
-    [405, { method: "PUT" }],
-  ];
-  for (const [status, sent] of refusals) {
-    expect((await send("/login.data", sent)).status).toBe(status);
-    const page = await send("/login", sent);
+
+  test(`is answered ${status} at its .data URL`, async () => {
+    expect((await send("/login.data", sent(form))).status).toBe(status);
+  });
+
+  test("is refused with a page", async () => {
+    const page = await send("/login", sent(form));
     expect(page).toMatchObject({ status, setCookies: [], contentType: html });
     expectSecurityHeaders(page.headers);
-  }
+  });
 });
 
 /** The whole answer without the date, the nonce and the requested address, which is in the page and in its length. */

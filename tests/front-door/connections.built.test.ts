@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import net from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { takeRequests, timeLimits } from "#server/door/connections";
 import { listen } from "../support/listen";
 import { sendBytes } from "../support/raw-http";
@@ -13,16 +13,19 @@ const latchkey = runLatchkey({ NODE_OPTIONS: "--max-old-space-size=256" });
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 const statuses = (answers: string) => answers.match(/(?<=HTTP\/1\.1 )\d{3}/g);
 
-test.each(["/login", "/auth/verify", "/healthz", "/favicon.svg"])(
-  "of pipelined requests for %s the first is answered, the second refused, and the connection closed",
-  async (path) => {
-    const [first = ""] =
-      statuses(await sendBytes(latchkey.port(), get(path).replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"))) ?? [];
-    const answers = await sendBytes(latchkey.port(), get(path).repeat(16));
-    expect(statuses(answers)).toEqual([first, "503"]);
-    expect(answers).toMatch(/HTTP\/1\.1 503 .*\r\nConnection: close\r\n/s);
-  },
-);
+describe.each(["/login", "/auth/verify", "/healthz", "/favicon.svg"])("of pipelined requests for %s", (path) => {
+  const pipelined = () => sendBytes(latchkey.port(), get(path).repeat(16));
+
+  test("the first alone is answered", async () => {
+    const alone = get(path).replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+    const [first = ""] = statuses(await sendBytes(latchkey.port(), alone)) ?? [];
+    expect(statuses(await pipelined())).toEqual([first, "503"]);
+  });
+
+  test("the second closes the connection", async () => {
+    expect(await pipelined()).toMatch(/HTTP\/1\.1 503 .*\r\nConnection: close\r\n/s);
+  });
+});
 
 test("40 clients that each pipeline 2,250 requests in one go do not fill the memory", async () => {
   const clients = Array.from({ length: 40 }, () => net.connect(latchkey.port(), "localhost"));
@@ -36,14 +39,16 @@ test("40 clients that each pipeline 2,250 requests in one go do not fill the mem
   expect((await latchkey.visit().get("/healthz")).status).toBe(200);
 });
 
-test("after a request with Upgrade, whose packet Node does not read on, the connection is closed", async () => {
+test("a request with Upgrade closes its connection", async () => {
   const upgrade = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n";
   expect(await sendBytes(latchkey.port(), upgrade + get("/readyz"))).toMatch(/\r\nConnection: close\r\n/i);
 });
 
-test("a head is limited to 20 seconds and a request to 30, including the checking interval", () => {
-  expect(timeLimits.headersTimeout + timeLimits.connectionsCheckingInterval).toBeLessThan(20_000);
-  expect(timeLimits.requestTimeout + timeLimits.connectionsCheckingInterval).toBeLessThan(30_000);
+test.each([
+  ["head", timeLimits.headersTimeout, 20_000],
+  ["request", timeLimits.requestTimeout, 30_000],
+])("a %s is limited to less than %i + the checking interval = %i ms", (_what, limit, most) => {
+  expect(limit + timeLimits.connectionsCheckingInterval).toBeLessThan(most);
 });
 
 async function takenServer(limits: Partial<typeof timeLimits>, listener: RequestListener) {
@@ -54,13 +59,15 @@ async function takenServer(limits: Partial<typeof timeLimits>, listener: Request
   return { server, close, port };
 }
 
-test("slow requests are answered 408, even by the first server of the process", async () => {
+const head = "POST /login HTTP/1.1\r\nHost: localhost\r\n";
+
+test.each([
+  ["head", head],
+  ["body", `${head}Content-Length: 10\r\n\r\na=b`],
+])("a slow %s is answered 408 by the first server of the process", async (_what, bytes) => {
   const limits = { headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 10 };
   const { port } = await takenServer(limits, (request, response) => request.resume().once("end", () => response.end()));
-  const head = "POST /login HTTP/1.1\r\nHost: localhost\r\n";
-  for (const bytes of [head, `${head}Content-Length: 10\r\n\r\na=b`]) {
-    expect(statuses(await sendBytes(port, bytes))).toEqual(["408"]);
-  }
+  expect(statuses(await sendBytes(port, bytes))).toEqual(["408"]);
 });
 
 test("a client that does not read its answer is disconnected", async () => {
@@ -76,25 +83,50 @@ test("a client that does not read its answer is disconnected", async () => {
   client.destroy();
 });
 
-test("closing waits for the answer that is computed, and disconnects who does not send or read the rest", async () => {
+/** A server that answers /large at once, and everything else when the test ends its response. */
+async function closableServer() {
   const begun: ServerResponse[] = [];
   const { close, port } = await takenServer({}, (request, response) => {
     begun.push(response);
     if (request.url === "/large") response.end(Buffer.alloc(64 * 1_048_576));
   });
-  const slow = [get("/large"), "POST /form HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"].map((bytes) => {
+  const untilBegun = async (count: number) => {
+    await until(() => begun.length === count, "the requests");
+    return begun;
+  };
+  const connect = (bytes: string) => {
     const client = net.connect(port, "127.0.0.1").on("error", () => {});
     client.write(bytes);
-    return client;
-  });
-  await until(() => begun.length === 2, "the slow clients' requests");
-  const disconnected = begun.map((response) => once(response, "close"));
+    onTestFinished(() => void client.destroy());
+  };
+  return { close, port, untilBegun, connect };
+}
+
+const slowReader = get("/large");
+const slowSender = "POST /form HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n";
+
+test("closing waits for the answer that is computed beside slow clients", async () => {
+  const { close, port, untilBegun, connect } = await closableServer();
+  for (const bytes of [slowReader, slowSender]) connect(bytes);
+  await untilBegun(2);
   const computed = sendBytes(port, get("/computed"));
-  await until(() => begun.length === 3, "the third request");
+  const begun = await untilBegun(3);
+  const disconnected = begun.slice(0, 2).map((response) => once(response, "close"));
   const closed = close();
   await Promise.all(disconnected);
   begun.at(-1)?.end("computed");
   expect(await computed).toMatch(/^HTTP\/1\.1 200 OK\r\nConnection: close\r\n.*computed$/s);
   await closed;
-  for (const client of slow) client.destroy();
+});
+
+test.each([
+  ["does not read its answer", slowReader],
+  ["does not send its request", slowSender],
+])("closing disconnects a client that %s", async (_what, bytes) => {
+  const { close, untilBegun, connect } = await closableServer();
+  connect(bytes);
+  const [response] = await untilBegun(1);
+  const disconnected = once(response!, "close");
+  await close();
+  await disconnected;
 });

@@ -83,6 +83,6 @@ test.each([
   ["two proxies that append", "https, http", "front.example, inner.example", "2", "https://front.example"],
   ["two proxies that append", "http, https, http", "evil.example, front.example, b", "2", "https://front.example"],
   ["two proxies that replace", "https", "front.example", "2", "https://front.example"],
-])("the public origin of a request: %s: %s, %s (TRUST_PROXY=%s)", (_what, proto, host, trusted, expected) => {
+])("the public origin behind %s: %s of %s (TRUST_PROXY=%s)", (_what, proto, host, trusted, expected) => {
   expect(origin(proto, host, trusted)).toBe(expected);
 });

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { orm, query } from "#server/database/unit-of-work";
 import { MailRefused } from "#server/errors";
 import type { Mail } from "#server/mail/mail";
@@ -46,33 +46,55 @@ async function registrationInFlight() {
   return { calls, registration };
 }
 
-test("the concurrent jobs and calls to the mail service are limited, and further jobs wait in the queue", async () => {
-  const ends: (() => void)[] = [];
-  let inDatabase = 0;
-  let mostInDatabase = 0;
-  const queue = new JobQueue(orm());
-  const handle = async () => {
-    mostInDatabase = Math.max(mostInDatabase, ++inDatabase);
-    await latchkey.execute("select 1");
-    inDatabase--;
-    return () => new Promise<void>((resolve) => ends.push(resolve));
-  };
-  await queue.open();
-  for (let n = 0; n < concurrency + 10; n++) await requestMail(`user${n}@example.com`);
-  queue.work(handle, null);
-  await query((em) => queue.enqueue(em, { task: "mail_password_reset", email: "last@example.com", language: "en" }));
+describe("of more jobs than may run at once", () => {
+  let ends: (() => void)[];
+  let mostInDatabase: number;
+  let stop: () => Promise<void>;
 
-  await until(() => ends.length === concurrency, "as many mail calls as there may be");
-  expect(await states()).toEqual({ active: concurrency, created: 11 });
-  expect(mostInDatabase).toBe(databaseConcurrency);
-  ends.shift()!();
-  await until(() => ends.length === concurrency, "the next mail call");
-  expect(await states()).toEqual({ active: concurrency, created: 10 });
+  beforeEach(async () => {
+    ends = [];
+    let inDatabase = 0;
+    mostInDatabase = 0;
+    const queue = new JobQueue(orm());
+    const handle = async () => {
+      mostInDatabase = Math.max(mostInDatabase, ++inDatabase);
+      await latchkey.execute("select 1");
+      inDatabase--;
+      return () => new Promise<void>((resolve) => ends.push(resolve));
+    };
+    stop = async () => {
+      const stopped = queue.stop();
+      for (const end of ends) end();
+      await stopped;
+    };
+    await queue.open();
+    for (let n = 0; n < concurrency + 10; n++) await requestMail(`user${n}@example.com`);
+    queue.work(handle, null);
+    await query((em) => queue.enqueue(em, { task: "mail_password_reset", email: "last@example.com", language: "en" }));
+    await until(() => ends.length === concurrency, "as many mail calls as there may be");
+  });
 
-  const stopped = queue.stop();
-  for (const end of ends) end();
-  await stopped;
-  expect(await states()).toEqual({ created: 10 });
+  test("the mail calls are limited", async () => {
+    onTestFinished(stop);
+    expect(await states()).toEqual({ active: concurrency, created: 11 });
+  });
+
+  test("those that use the database are limited", async () => {
+    onTestFinished(stop);
+    expect(mostInDatabase).toBe(databaseConcurrency);
+  });
+
+  test("the next runs when one ends", async () => {
+    onTestFinished(stop);
+    ends.shift()!();
+    await until(() => ends.length === concurrency, "the next mail call");
+    expect(await states()).toEqual({ active: concurrency, created: 10 });
+  });
+
+  test("a stop leaves those that wait in the queue", async () => {
+    await stop();
+    expect(await states()).toEqual({ created: 11 });
+  });
 });
 
 test("a job for an unknown address takes as long as a running mail call", async () => {
@@ -89,14 +111,22 @@ test("a job for an unknown address takes as long as a running mail call", async 
   expect(calls.map(({ mail }) => mail.to)).toEqual(["new@example.com"]);
 });
 
-test("a job for an unknown address fails as the mail calls do, and its retry sends no mail", async () => {
+/** A job for an unknown address after a mail call that failed. */
+async function failLikeMails(): Promise<void> {
   const { calls, registration } = await registrationInFlight();
   calls[0]!.fail();
   await registration;
   await requestMail("nobody@example.com");
   await latchkey.drain();
-  expect(await states()).toEqual({ retry: 2 });
+}
 
+test("a job for an unknown address fails as the mail calls do", async () => {
+  await failLikeMails();
+  expect(await states()).toEqual({ retry: 2 });
+});
+
+test("the retry of a job for an unknown address sends no mail", async () => {
+  await failLikeMails();
   latchkey.configure({});
   await latchkey.execute("update pgboss.job set start_after = now() - interval '1 second'");
   await latchkey.drain();
@@ -104,14 +134,22 @@ test("a job for an unknown address fails as the mail calls do, and its retry sen
   expect(latchkey.mails().map(({ to }) => to)).toEqual(["new@example.com"]);
 });
 
-test("a job for an unknown address completes when the simulated mail call was refused permanently, and logs no failed mail", async () => {
-  const { calls, registration } = await registrationInFlight();
-  calls[0]!.fail(new MailRefused("recipient_refused"));
-  await registration;
-  expect(await states()).toEqual({ cancelled: 1 });
-  expect(latchkey.events()).toEqual([{ event: "mail.failed", reason: "recipient_refused" }]);
-  await requestMail("nobody@example.com");
-  await latchkey.drain();
-  expect(await states()).toEqual({ cancelled: 1 });
-  expect(latchkey.events()).toHaveLength(1);
+describe("after a mail call that was refused permanently a job for an unknown address", () => {
+  beforeEach(async () => {
+    const { calls, registration } = await registrationInFlight();
+    calls[0]!.fail(new MailRefused("recipient_refused"));
+    await registration;
+    expect(await states()).toEqual({ cancelled: 1 });
+    expect(latchkey.events()).toEqual([{ event: "mail.failed", reason: "recipient_refused" }]);
+    await requestMail("nobody@example.com");
+    await latchkey.drain();
+  });
+
+  test("completes", async () => {
+    expect(await states()).toEqual({ cancelled: 1 });
+  });
+
+  test("logs no failed mail", () => {
+    expect(latchkey.events()).toHaveLength(1);
+  });
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { askForAccount } from "../support/account-calls";
 import { failed, succeeded } from "../support/command";
 import { startLatchkey } from "../support/latchkey";
@@ -51,33 +51,67 @@ async function giveUp(): Promise<[exhausted: JobRow, refused: JobRow]> {
   return [(await jobOf("last@example.com"))!, first];
 }
 
-test("`mail failed` lists the mails that were given up, with their errors, the newest first; waiting ones are not", async () => {
-  expect(await latchkey.command("mail", "failed")).toEqual(succeeded("No mail was given up.\n"));
-  expect(await latchkey.command("mail", "failed", "--json")).toEqual(succeeded("[]\n"));
+test.each([
+  [["mail", "failed"], "No mail was given up.\n"],
+  [["mail", "failed", "--json"], "[]\n"],
+])("`%s` says that no mail was given up", async (words, printed) => {
+  expect(await latchkey.command(...words)).toEqual(succeeded(printed));
+});
+
+/** Two mails that were given up, the newest first, and one that waits for its retry. */
+async function giveUpBesideWaiting() {
   const [exhausted, first] = await giveUp();
   const waiting = await request("waiting@example.com", down);
   const mails = [
     { id: exhausted.id, at: exhausted.completed_on, email: "last@example.com", error: "CallError status 500" },
     { id: first.id, at: first.completed_on, email: "first@example.com", error: "MailRefused recipient_refused" },
   ].map((mail) => ({ ...mail, at: new Date(mail.at).toISOString() }));
+  return { mails, waiting };
+}
+
+test("`mail failed` lists the mails that were given up", async () => {
+  const { mails } = await giveUpBesideWaiting();
   const lines = mails.map(({ id, at, email, error }) => `${id}  ${at}  registration  ${email}  ${error}\n`);
   expect(await latchkey.command("mail", "failed")).toEqual(succeeded(lines.join("")));
+});
+
+test("`mail failed --json` lists the mails that were given up", async () => {
+  const { mails } = await giveUpBesideWaiting();
   const { stdout } = await latchkey.command("mail", "failed", "--json");
   expect(JSON.parse(stdout)).toEqual(mails.map((mail) => ({ ...mail, task: "mail_registration" })));
+});
+
+test("`mail retry ID` refuses a mail that waits for its retry", async () => {
+  const { waiting } = await giveUpBesideWaiting();
   expect((await latchkey.command("mail", "retry", waiting.id)).status).toBe(1);
 });
 
-test("`mail retry ID` sends that mail, with every retry and a new token, and no other; without an id all", async () => {
-  const [exhausted, first] = await giveUp();
-  expect(await latchkey.command("mail", "retry", first.id)).toEqual(succeeded("1 mail will be sent again.\n"));
-  await work(down);
-  expect(await jobOf("first@example.com")).toMatchObject({ state: "retry", retry_count: 0 });
-  const tokens = () => outgoing.calls().flatMap(({ body }) => /first%40.*?&token=([0-9a-f]{64})/.exec(body)?.[1] ?? []);
-  expect(new Set(tokens()).size).toBe(2);
-  expect(await jobOf("last@example.com")).toEqual(exhausted);
+describe("`mail retry ID`", () => {
+  let exhausted: JobRow;
 
-  await endLastWait();
-  await work(refused);
+  beforeEach(async () => {
+    const mails = await giveUp();
+    exhausted = mails[0];
+    expect(await latchkey.command("mail", "retry", mails[1].id)).toEqual(succeeded("1 mail will be sent again.\n"));
+    await work(down);
+  });
+
+  test("sends that mail with every retry", async () => {
+    expect(await jobOf("first@example.com")).toMatchObject({ state: "retry", retry_count: 0 });
+  });
+
+  test("sends a new token", () => {
+    const tokens = outgoing.calls().flatMap(({ body }) => /first%40.*?&token=([0-9a-f]{64})/.exec(body)?.[1] ?? []);
+    expect(new Set(tokens).size).toBe(2);
+  });
+
+  test("leaves the other mails", async () => {
+    expect(await jobOf("last@example.com")).toEqual(exhausted);
+  });
+});
+
+test("`mail retry` sends every mail once", async () => {
+  await giveUp();
   expect(await latchkey.command("mail", "retry")).toEqual(succeeded("2 mails will be sent again.\n"));
   expect(await latchkey.command("mail", "retry")).toEqual(succeeded("0 mails will be sent again.\n"));
 });

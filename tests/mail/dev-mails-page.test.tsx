@@ -1,28 +1,47 @@
 // @vitest-environment happy-dom
 // @vitest-environment-options { "settings": { "disableIframePageLoading": true, "handleDisabledFileLoadingAsSuccess": true } }
 import { screen } from "@testing-library/react";
-import { expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import Mails from "~/routes/dev.mails._index";
 import DevelopmentSession from "~/routes/dev.session";
 import { renderPage } from "../support/render-page";
 
-test("each mail is shown with its recipient and a working link", async () => {
+describe("a mail", () => {
   const url = "http://localhost:3000/reset-password?email=ada%40example.com&token=ff";
-  const mail = { to: "ada@example.com", subject: "Reset your password", text: `Reset your password:\n\n${url}\n` };
-  await renderPage("/dev/mails", Mails, { loaded: [mail] });
-  expect(screen.getByRole("region", { name: "Reset your password" }).textContent).toContain("To ada@example.com");
-  expect(screen.getByRole("link", { name: url }).getAttribute("href")).toBe(url);
-  expect(screen.getByRole("link", { name: "As HTML" }).getAttribute("href")).toBe("/dev/mails/0");
-  const previews = ["phone", "desktop"].map((device) => screen.getByTitle(`Reset your password, ${device}`));
-  expect(previews.map((preview) => [preview.getAttribute("src"), preview.getAttribute("width")])).toEqual([
-    ["/dev/mails/0", "375"],
-    ["/dev/mails/0", "800"],
-  ]);
+
+  beforeEach(async () => {
+    const mail = { to: "ada@example.com", subject: "Reset your password", text: `Reset your password:\n\n${url}\n` };
+    await renderPage("/dev/mails", Mails, { loaded: [mail] });
+  });
+
+  test("is shown with its recipient", () => {
+    expect(screen.getByRole("region", { name: "Reset your password" }).textContent).toContain("To ada@example.com");
+  });
+
+  test("has a working link", () => {
+    expect(screen.getByRole("link", { name: url }).getAttribute("href")).toBe(url);
+  });
+
+  test("has a link to its HTML", () => {
+    expect(screen.getByRole("link", { name: "As HTML" }).getAttribute("href")).toBe("/dev/mails/0");
+  });
+
+  test("is previewed in two widths", () => {
+    const previews = ["phone", "desktop"].map((device) => screen.getByTitle(`Reset your password, ${device}`));
+    expect(previews.map((preview) => [preview.getAttribute("src"), preview.getAttribute("width")])).toEqual([
+      ["/dev/mails/0", "375"],
+      ["/dev/mails/0", "800"],
+    ]);
+  });
 });
 
-test("without mails the page says that there is none, and leads to a form that signs in without one", async () => {
+test("without mails the page says that there is none", async () => {
   await renderPage("/dev/mails", Mails, { loaded: [] });
   expect(screen.getByText("None yet. They are kept until the server restarts.")).toBeTruthy();
+});
+
+test("the page leads to the form that signs in without a mail", async () => {
+  await renderPage("/dev/mails", Mails, { loaded: [] });
   expect(screen.getByRole("link", { name: "Sign in without a mail" }).getAttribute("href")).toBe("/dev/session");
 });
 

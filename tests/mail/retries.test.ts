@@ -1,5 +1,5 @@
 import type { SMTPServerOptions } from "smtp-server";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import * as resetPassword from "~/routes/reset-password";
 import { askForReset } from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
@@ -29,115 +29,174 @@ const tokenOf = (sent?: { body: string }) => /token=([0-9a-f]{64})\b/.exec(sent?
 
 beforeEach(() => latchkey.createUser({ email, password: null }));
 
-test("a failing mail is retried at least ten times over at least a day with growing delays, then the job fails", async () => {
-  await askForReset(email);
+describe("a mail that always fails", () => {
+  let waits: number[];
 
-  const waits: number[] = [];
-  for (;;) {
+  beforeEach(async () => {
+    await askForReset(email);
+    waits = [];
+    for (;;) {
+      outgoing.answer("POST", resend, { broken: true });
+      await latchkey.drain();
+      const [job] = await latchkey.execute<{ state: string; wait: number }>(
+        "select state::text, extract(epoch from start_after - now())::float as wait from pgboss.job where data->>'email' = ?",
+        [email],
+      );
+      if (job?.state === "failed") break;
+      expect(job).toEqual({ state: "retry", wait: expect.any(Number) });
+      waits.push(job?.wait ?? 0);
+      await endWait();
+    }
+  });
+
+  test("is tried at least ten times", () => {
+    const tries = outgoing.calls().length;
+    expect(tries).toBe(waits.length + 1);
+    expect(tries).toBeGreaterThanOrEqual(10);
+    expect(latchkey.mails()).toEqual([]);
+  });
+
+  test("is tried for at least a day", () => {
+    expect(waits.reduce((sum, wait) => sum + wait)).toBeGreaterThanOrEqual(day);
+  });
+
+  test("is tried with growing delays", () => {
+    expect(waits).toEqual([...waits].sort((a, b) => a - b));
+    expect(waits[0]).toBeGreaterThan(0);
+  });
+
+  test("is reported as given up", () => {
+    expect(latchkey.events()).toEqual([
+      { event: "password_reset.requested" },
+      { event: "mail.failed", reason: "retries_exhausted" },
+    ]);
+  });
+});
+
+describe("a job for an unknown address that fails like recent mails", () => {
+  let tries: number;
+
+  beforeEach(async () => {
+    await askForReset(email);
     outgoing.answer("POST", resend, { broken: true });
     await latchkey.drain();
-    const [job] = await latchkey.execute<{ state: string; wait: number }>(
-      "select state::text, extract(epoch from start_after - now())::float as wait from pgboss.job where data->>'email' = ?",
-      [email],
-    );
-    if (job?.state === "failed") break;
-    expect(job).toEqual({ state: "retry", wait: expect.any(Number) });
-    waits.push(job?.wait ?? 0);
-    await endWait();
-  }
-  const tries = outgoing.calls().length;
-  expect(tries).toBe(waits.length + 1);
-  expect(tries).toBeGreaterThanOrEqual(10);
-  expect(waits).toEqual([...waits].sort((a, b) => a - b));
-  expect(waits[0]).toBeGreaterThan(0);
-  expect(waits.reduce((sum, wait) => sum + wait)).toBeGreaterThanOrEqual(day);
-  expect(latchkey.mails()).toEqual([]);
-  expect(latchkey.events()).toEqual([
-    { event: "password_reset.requested" },
-    { event: "mail.failed", reason: "retries_exhausted" },
-  ]);
+    await latchkey.execute("delete from pgboss.job where data->>'email' = ?", [email]);
+
+    const unknown = "nobody@example.com";
+    await askForReset(unknown);
+    const ofUnknown = "select state::text, output from pgboss.job where data->>'email' = ?";
+    const find = () => latchkey.execute<object>(ofUnknown, [unknown]);
+    tries = 0;
+    do {
+      await endWait();
+      await latchkey.drain();
+      tries++;
+      for (const job of await find()) expect(job).toEqual({ state: "retry", output: { error: "SimulatedFailure" } });
+    } while ((await find()).length > 0);
+  });
+
+  test("is retried as often as a mail", () => {
+    expect(tries).toBe(15);
+  });
+
+  test("makes no call", () => {
+    expect(outgoing.calls()).toHaveLength(1);
+  });
+
+  test("ends without an event", () => {
+    const requested = { event: "password_reset.requested" };
+    expect(latchkey.events()).toEqual([requested, requested]);
+  });
 });
 
-test("a job for an unknown address that fails like recent mails is retried as often, and ends without event and without a failed job", async () => {
-  await askForReset(email);
-  outgoing.answer("POST", resend, { broken: true });
-  await latchkey.drain();
-  await latchkey.execute("delete from pgboss.job where data->>'email' = ?", [email]);
-
-  const unknown = "nobody@example.com";
-  await askForReset(unknown);
-  const ofUnknown = "select state::text, output from pgboss.job where data->>'email' = ?";
-  const find = () => latchkey.execute<object>(ofUnknown, [unknown]);
-  let tries = 0;
-  do {
-    await endWait();
+describe("a mail that the mail service refuses permanently", () => {
+  beforeEach(async () => {
+    await askForReset(email);
+    const body = '{"name":"validation_error","message":"Invalid `to` field"}';
+    outgoing.answer("POST", resend, { status: 422, body });
     await latchkey.drain();
-    tries++;
-    for (const job of await find()) expect(job).toEqual({ state: "retry", output: { error: "SimulatedFailure" } });
-  } while ((await find()).length > 0);
-  expect(tries).toBe(15);
-  expect(outgoing.calls()).toHaveLength(1);
-  const requested = { event: "password_reset.requested" };
-  expect(latchkey.events()).toEqual([requested, requested]);
+  });
+
+  test("is not retried", async () => {
+    const output = { error: "MailRefused", reason: "message_refused" };
+    expect(await jobs()).toMatchObject([{ state: "cancelled", output }]);
+    await latchkey.drain();
+    expect(outgoing.calls()).toHaveLength(1);
+  });
+
+  test("is reported with its reason", () => {
+    expect(latchkey.events()).toEqual([
+      { event: "password_reset.requested" },
+      { event: "mail.failed", reason: "message_refused" },
+    ]);
+    const failed = latchkey.logLines().find((line) => line.includes("mail.failed")) ?? "";
+    const fields = { level: 30, time: expect.any(String), jobId: expect.any(String) };
+    expect(JSON.parse(failed)).toEqual({ ...fields, event: "mail.failed", reason: "message_refused" });
+  });
+
+  test("leaves no address in the log", () => {
+    expect(latchkey.logLines().join()).not.toContain(email);
+  });
 });
 
-test("a mail that the mail service refuses permanently is not retried, and the event has the reason", async () => {
-  await askForReset(email);
-  outgoing.answer("POST", resend, { status: 422, body: '{"name":"validation_error","message":"Invalid `to` field"}' });
-  await latchkey.drain();
-  const output = { error: "MailRefused", reason: "message_refused" };
-  expect(await jobs()).toMatchObject([{ state: "cancelled", output }]);
-  await latchkey.drain();
-  expect(outgoing.calls()).toHaveLength(1);
-  expect(latchkey.events()).toEqual([
-    { event: "password_reset.requested" },
-    { event: "mail.failed", reason: "message_refused" },
-  ]);
-  expect(latchkey.logLines().join()).not.toContain(email);
-  const failed = latchkey.logLines().find((line) => line.includes("mail.failed")) ?? "";
-  const fields = { level: 30, time: expect.any(String), jobId: expect.any(String) };
-  expect(JSON.parse(failed)).toEqual({ ...fields, event: "mail.failed", reason: "message_refused" });
-});
+describe("a failed mail", () => {
+  const first = () => tokenOf(outgoing.calls()[0]);
 
-test("a failed mail is retried with a new token, and neither the job nor the log contains a token", async () => {
-  await askForReset(email);
-  outgoing.answer("POST", resend, { status: 500 });
-  await latchkey.drain();
-  const [failed] = await jobs();
-  const data = { task: "mail_password_reset", email, language: "en" };
-  expect(failed).toMatchObject({ state: "retry", data, retry_count: 0 });
-  const first = tokenOf(outgoing.calls()[0]);
-  for (const secret of [first, "re_secret"]) {
-    expect(JSON.stringify(failed)).not.toContain(secret);
-    expect(latchkey.logLines().join()).not.toContain(secret);
+  beforeEach(async () => {
+    await askForReset(email);
+    outgoing.answer("POST", resend, { status: 500 });
+    await latchkey.drain();
+  });
+
+  async function retry(): Promise<void> {
+    await endWait();
+    outgoing.answer("POST", resend, { body: '{"id":"49a3999c-0ce1-4ea6-ab68-afcd6dc2e794"}' });
+    await latchkey.drain();
+    expect(outgoing.calls()).toHaveLength(2);
   }
-  expect(latchkey.events()).toEqual([{ event: "password_reset.requested" }]);
 
-  await endWait();
-  outgoing.answer("POST", resend, { body: '{"id":"49a3999c-0ce1-4ea6-ab68-afcd6dc2e794"}' });
-  await latchkey.drain();
-  const second = tokenOf(outgoing.calls()[1]);
-  expect(outgoing.calls()).toHaveLength(2);
-  expect(await latchkey.execute("select from password_resets")).toHaveLength(2);
-  expect(second).not.toBe(first);
-  const link = post("/reset-password", { email, token: second, ...twice("another good password") });
-  expect(await call(resetPassword.action, link)).toMatchObject({ location: "/login?notice=password_reset" });
-  expect(latchkey.events().slice(0, 2)).toEqual([
-    { event: "password_reset.requested" },
-    { event: "password_reset.sent" },
-  ]);
+  test("is retried with the same job", async () => {
+    const data = { task: "mail_password_reset", email, language: "en" };
+    expect(await jobs()).toMatchObject([{ state: "retry", data, retry_count: 0 }]);
+  });
+
+  test("leaves no secret in the job", async () => {
+    const [failed] = await jobs();
+    for (const secret of [first(), "re_secret"]) expect(JSON.stringify(failed)).not.toContain(secret);
+  });
+
+  test("leaves no secret in the log", () => {
+    for (const secret of [first(), "re_secret"]) expect(latchkey.logLines().join()).not.toContain(secret);
+  });
+
+  test("is no event before its retry", async () => {
+    const requested = { event: "password_reset.requested" };
+    expect(latchkey.events()).toEqual([requested]);
+    await retry();
+    expect(latchkey.events().slice(0, 2)).toEqual([requested, { event: "password_reset.sent" }]);
+  });
+
+  test("is retried with a new token", async () => {
+    await retry();
+    const second = tokenOf(outgoing.calls()[1]);
+    expect(await latchkey.execute("select from password_resets")).toHaveLength(2);
+    expect(second).not.toBe(first());
+    const link = post("/reset-password", { email, token: second, ...twice("another good password") });
+    expect(await call(resetPassword.action, link)).toMatchObject({ location: "/login?notice=password_reset" });
+  });
 });
 
-test("of a failed SMTP server's answer, job and log contain the codes alone", async () => {
+test.each([
+  ["job", async () => JSON.stringify((await jobs())[0])],
+  ["log", async () => latchkey.logLines().join()],
+])("of a failed SMTP server's answer the %s has the codes alone", async (_where, text) => {
   const onRcptTo: SMTPServerOptions["onRcptTo"] = (_address, _session, done) => done(refuse(451));
   const { port } = await startSmtpServer({ authOptional: true, hideSTARTTLS: true, onRcptTo });
   latchkey.configure({ MAIL_DRIVER: "smtp", SMTP_URL: `smtp://127.0.0.1:${port}` });
   await askForReset(email);
   await latchkey.drain();
-  const [job] = await jobs();
-  expect(job).toMatchObject({ state: "retry", output: { error: "SmtpError", code: "EENVELOPE 451" } });
-  for (const text of [JSON.stringify(job), latchkey.logLines().join()]) {
-    expect(text).toContain("EENVELOPE 451");
-    expect(text).not.toMatch(/refused for a reason|[0-9a-f]{64}/);
-  }
+  const output = { error: "SmtpError", code: "EENVELOPE 451" };
+  expect(await jobs()).toMatchObject([{ state: "retry", output }]);
+  expect(await text()).toContain("EENVELOPE 451");
+  expect(await text()).not.toMatch(/refused for a reason|[0-9a-f]{64}/);
 });

@@ -10,7 +10,8 @@ import { login, startSmtpServer } from "../support/smtp-service";
 import { createDatabase } from "../support/template-copy";
 import { until } from "../support/until";
 
-test("the production build sends mail over TLS with a login; one that is not answered at SIGTERM is queued for a retry", async () => {
+/** The production build with a mail server that answers no mail to held@example.com. */
+async function startWithSmtp() {
   const authority = createAuthority();
   const folder = await mkdtemp(join(tmpdir(), "latchkey-smtp-"));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -37,16 +38,23 @@ test("the production build sends mail over TLS with a login; one that is not ans
   onTestFinished(latchkey.kill);
   const register = async (email: string) =>
     expect((await send(latchkey.url, "/register", { form: { email } })).status).toBe(200);
+  return { latchkey, smtp, register, untilHeld: () => until(() => isHeld, "the mail is being sent") };
+}
 
+test("the production build sends mail over TLS with a login", async () => {
+  const { latchkey, smtp, register } = await startWithSmtp();
   expect(smtp.connections()).toBe(0);
   await register("ada@example.com");
   await latchkey.waitFor(/registration\.sent/);
   const headers = { "auto-submitted": "auto-generated" };
   expect(smtp.mails).toMatchObject([{ to: ["ada@example.com"], secure: true, user: login.user, headers }]);
   expect(smtp.mails[0]?.text).toMatch(/https:\/\/latchkey\.example\/register\/complete\?email=\S+&token=[0-9a-f]{64}/);
+});
 
+test("a mail that is not answered at SIGTERM is queued for a retry", async () => {
+  const { latchkey, register, untilHeld } = await startWithSmtp();
   await register("held@example.com");
-  await until(() => isHeld, "the mail is being sent");
+  await untilHeld();
   const start = performance.now();
   expect(await latchkey.stop()).toBe(0);
   expect(performance.now() - start).toBeLessThan(10_000);

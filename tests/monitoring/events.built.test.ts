@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Authenticator } from "../support/authenticator";
 import { goodPassword, newPassword, twice } from "../support/passwords";
 import { runLatchkey } from "../support/running-latchkey";
@@ -24,184 +24,309 @@ async function logIn(email: string): Promise<string> {
   return login?.userId ?? "";
 }
 
+/** A new account with two sessions. */
+async function createAccount() {
+  const email = `${crypto.randomUUID()}@example.com`;
+  const visitor = await latchkey.register(email);
+  return { email, visitor, userId: await logIn(email) };
+}
+
 const post = (path: string, fields: Record<string, string>) => () => latchkey.visit().post(path, fields);
 
-test("registration: requested, sent, completed, refused", async () => {
-  const email = "registers@example.com";
-  await expectEvents(
-    () => latchkey.register(email),
-    inRequest("registration.requested"),
-    inJob("registration.sent"),
-    inRequest("registration.completed", { userId: uuid }),
-  );
-  await expectEvents(
-    post("/register", { email }),
-    inRequest("registration.requested"),
-    inJob("registration.sent", { userId: await logIn(email), reason: "account_exists" }),
-  );
-  const guess = { email: "nobody@example.com", token: "0".repeat(64), ...renewed };
-  await expectEvents(post("/register/complete", guess), inRequest("registration.refused", { reason: "invalid_link" }));
+describe("the events of a registration", () => {
+  test("of a new address", async () => {
+    await expectEvents(
+      () => latchkey.register("registers@example.com"),
+      inRequest("registration.requested"),
+      inJob("registration.sent"),
+      inRequest("registration.completed", { userId: uuid }),
+    );
+  });
+
+  test("of an address that has an account", async () => {
+    const { email, userId } = await createAccount();
+    await expectEvents(
+      post("/register", { email }),
+      inRequest("registration.requested"),
+      inJob("registration.sent", { userId, reason: "account_exists" }),
+    );
+  });
+
+  test("with an invalid link", async () => {
+    const guess = { email: "nobody@example.com", token: "0".repeat(64), ...renewed };
+    await expectEvents(
+      post("/register/complete", guess),
+      inRequest("registration.refused", { reason: "invalid_link" }),
+    );
+  });
 });
 
-test("login: failed, succeeded, throttled; logout", { tags: ["16.2.1", "16.3.1", "16.3.3"] }, async () => {
-  const email = "logs-in@example.com";
-  await latchkey.register(email);
-  const visitor = latchkey.visit();
-  const wrong = post("/login", { email, password: "wrong password" });
+describe("the events of a login", () => {
+  const wrong = (email: string) => post("/login", { email, password: "wrong password" });
   const failed = inRequest("login.failed", { reason: "wrong_credentials" });
-  await expectEvents(wrong, failed);
-  await expectEvents(post("/login", { email: "who@example.com", password: goodPassword }), failed);
 
-  const userId = await logIn(email);
-  const succeeded = inRequest("login.succeeded", { userId });
-  await expectEvents(() => visitor.logIn(email), succeeded);
-  const replaced = inRequest("session.ended", { userId, reason: "replaced", count: 1 });
-  await expectEvents(() => visitor.logIn(email), replaced, succeeded);
-  await expectEvents(() => visitor.post("/logout"), inRequest("session.ended", { userId, reason: "logout", count: 1 }));
-  for (let at = 0; at < 9; at++) await wrong();
-  await expectEvents(wrong, inRequest("login.throttled"));
+  test("with a wrong password", { tags: ["16.2.1", "16.3.1", "16.3.3"] }, async () => {
+    const { email } = await createAccount();
+    await expectEvents(wrong(email), failed);
+  });
+
+  test("of an unknown address", { tags: ["16.2.1", "16.3.1", "16.3.3"] }, async () => {
+    await expectEvents(post("/login", { email: "who@example.com", password: goodPassword }), failed);
+  });
+
+  test("that is right", { tags: ["16.2.1", "16.3.1", "16.3.3"] }, async () => {
+    const { email, userId } = await createAccount();
+    await expectEvents(() => latchkey.visit().logIn(email), inRequest("login.succeeded", { userId }));
+  });
+
+  test("that replaces a session", { tags: ["16.2.1", "16.3.1", "16.3.3"] }, async () => {
+    const { email, userId, visitor } = await createAccount();
+    await expectEvents(
+      () => visitor.logIn(email),
+      inRequest("session.ended", { userId, reason: "replaced", count: 1 }),
+      inRequest("login.succeeded", { userId }),
+    );
+  });
+
+  test("after ten wrong passwords", { tags: ["16.2.1", "16.3.1", "16.3.3"] }, async () => {
+    const { email } = await createAccount();
+    for (let at = 0; at < 10; at++) await wrong(email)();
+    await expectEvents(wrong(email), inRequest("login.throttled"));
+  });
+
+  test("that is ended by a logout", { tags: ["16.2.1", "16.3.1", "16.3.3"] }, async () => {
+    const { userId, visitor } = await createAccount();
+    await expectEvents(
+      () => visitor.post("/logout"),
+      inRequest("session.ended", { userId, reason: "logout", count: 1 }),
+    );
+  });
 });
 
-test("password reset: requested, sent, refused, completed, and its ended sessions", { tags: "16.3.1" }, async () => {
-  const email = "resets@example.com";
-  await latchkey.register(email);
-  const userId = await logIn(email);
-  await expectEvents(
-    post("/forgot-password", { email }),
-    inRequest("password_reset.requested"),
-    inJob("password_reset.sent", { userId }),
-  );
-  const { link } = await latchkey.mailTo(email, "Reset your password");
-  const form = { ...Object.fromEntries(link?.searchParams ?? []), ...renewed };
-  await expectEvents(
-    post("/reset-password", { ...form, token: "0".repeat(64) }),
-    inRequest("password_reset.refused", { reason: "invalid_link" }),
-  );
-  await expectEvents(
-    post("/reset-password", form),
-    inRequest("password_reset.completed", { userId }),
-    inRequest("session.ended", { userId, reason: "password_reset", count: 2 }),
-  );
+describe("the events of a password reset", () => {
+  const linkTo = async (email: string) => ({ ...(await latchkey.resetLink(email)), ...renewed });
+
+  test("that is requested", { tags: "16.3.1" }, async () => {
+    const { email, userId } = await createAccount();
+    await expectEvents(
+      post("/forgot-password", { email }),
+      inRequest("password_reset.requested"),
+      inJob("password_reset.sent", { userId }),
+    );
+  });
+
+  test("with an invalid link", { tags: "16.3.1" }, async () => {
+    const { email } = await createAccount();
+    const link = await linkTo(email);
+    await expectEvents(
+      post("/reset-password", { ...link, token: "0".repeat(64) }),
+      inRequest("password_reset.refused", { reason: "invalid_link" }),
+    );
+  });
+
+  test("that ends two sessions", { tags: "16.3.1" }, async () => {
+    const { email, userId } = await createAccount();
+    await expectEvents(
+      post("/reset-password", await linkTo(email)),
+      inRequest("password_reset.completed", { userId }),
+      inRequest("session.ended", { userId, reason: "password_reset", count: 2 }),
+    );
+  });
 });
 
-test("passkeys: added, succeeded, failed, removed", { tags: "16.3.1" }, async () => {
-  const email = "has-a-passkey@example.com";
-  await latchkey.register(email);
-  const userId = await logIn(email);
-  const visitor = latchkey.visit();
-  await visitor.logIn(email);
-  const authenticator = new Authenticator(latchkey.url());
-  const options = async (purpose: string) => JSON.parse((await visitor.post("/auth/passkey", { purpose })).body);
-  const add = authenticator.create(await options("add"));
-  await expectEvents(
-    () => visitor.post("/dashboard", { intent: "add-passkey", passkey: add }),
-    inRequest("passkey.added", { userId }),
-  );
-  const answer = { passkey: authenticator.get(await options("sign-in"), { counter: 7 }) };
-  await expectEvents(
-    () => visitor.post("/auth/passkey", answer),
-    inRequest("session.ended", { userId, reason: "replaced", count: 1 }),
-    inRequest("passkey.succeeded", { userId }),
-  );
-  await expectEvents(() => visitor.post("/auth/passkey", answer), inRequest("passkey.failed", { reason: "challenge" }));
-  const old = { ...answer, passkey: authenticator.get(await options("sign-in"), { counter: 6 }) };
-  await expectEvents(
-    () => visitor.post("/auth/passkey", old),
-    inRequest("passkey.failed", { reason: "counter", userId }),
-  );
-  const passkey = authenticator.credentials[0]?.id.toString("base64url") ?? "";
-  await expectEvents(
-    () => visitor.post("/dashboard", { intent: "remove-passkey", passkey }),
-    inRequest("passkey.removed", { userId }),
-    inRequest("session.ended", { userId, reason: "passkey_removed", count: 2 }),
-  );
+describe("the events of a passkey", () => {
+  async function createOwner() {
+    const { email, userId } = await createAccount();
+    const visitor = latchkey.visit();
+    await visitor.logIn(email);
+    const authenticator = new Authenticator(latchkey.url());
+    const options = async (purpose: string) => JSON.parse((await visitor.post("/auth/passkey", { purpose })).body);
+    const passkey = authenticator.create(await options("add"));
+    const add = () => visitor.post("/dashboard", { intent: "add-passkey", passkey });
+    const answer = async (counter: number) => ({ passkey: authenticator.get(await options("sign-in"), { counter }) });
+    const signIn = (passkeyAnswer: { passkey: string }) => () => visitor.post("/auth/passkey", passkeyAnswer);
+    const id = () => authenticator.credentials[0]?.id.toString("base64url") ?? "";
+    return { userId, visitor, add, answer, signIn, id };
+  }
+
+  test("that is added", { tags: "16.3.1" }, async () => {
+    const { add, userId } = await createOwner();
+    await expectEvents(add, inRequest("passkey.added", { userId }));
+  });
+
+  test("that signs in", { tags: "16.3.1" }, async () => {
+    const { add, answer, signIn, userId } = await createOwner();
+    await add();
+    await expectEvents(
+      signIn(await answer(7)),
+      inRequest("session.ended", { userId, reason: "replaced", count: 1 }),
+      inRequest("passkey.succeeded", { userId }),
+    );
+  });
+
+  test("whose answer was used", { tags: "16.3.1" }, async () => {
+    const { add, answer, signIn } = await createOwner();
+    await add();
+    const used = await answer(7);
+    await signIn(used)();
+    await expectEvents(signIn(used), inRequest("passkey.failed", { reason: "challenge" }));
+  });
+
+  test("whose counter goes back", { tags: "16.3.1" }, async () => {
+    const { add, answer, signIn, userId } = await createOwner();
+    await add();
+    await signIn(await answer(7))();
+    await expectEvents(signIn(await answer(6)), inRequest("passkey.failed", { reason: "counter", userId }));
+  });
+
+  test("that is removed", { tags: "16.3.1" }, async () => {
+    const { add, id, userId, visitor } = await createOwner();
+    await add();
+    await expectEvents(
+      () => visitor.post("/dashboard", { intent: "remove-passkey", passkey: id() }),
+      inRequest("passkey.removed", { userId }),
+      inRequest("session.ended", { userId, reason: "passkey_removed", count: 2 }),
+    );
+  });
 });
 
-test("external sign-in: started, succeeded, linked, unlinked, failed", { tags: "16.3.1" }, async () => {
-  const email = "federated@example.com";
-  await latchkey.register(email);
-  const userId = await logIn(email);
-  provider.answerWith({ profile: json({ sub: "federated", email, email_verified: true }) });
-  const visitor = latchkey.visit();
-  await expectEvents(
-    () => visitor.signInExternally(),
-    inRequest("idp.started"),
-    inRequest("idp.linked", { userId }),
-    inRequest("idp.succeeded", { userId }),
-  );
-  await expectEvents(
-    () => visitor.post("/dashboard", { intent: "unlink-provider" }),
-    inRequest("idp.unlinked", { userId }),
-    inRequest("session.ended", { userId, reason: "unlinked", count: 2 }),
-  );
-  provider.answerWith({ profile: json({ sub: "federated", email, email_verified: false }) });
-  await expectEvents(
-    () => latchkey.visit().signInExternally(),
-    inRequest("idp.started"),
-    inRequest("idp.failed", { reason: "no_verified_email" }),
-  );
+describe("the events of an external sign-in", () => {
+  async function createFederated(verified = true) {
+    const { email, userId } = await createAccount();
+    provider.answerWith({ profile: json({ sub: email, email, email_verified: verified }) });
+    return { userId, visitor: latchkey.visit() };
+  }
+
+  test("that links an account", { tags: "16.3.1" }, async () => {
+    const { userId, visitor } = await createFederated();
+    await expectEvents(
+      () => visitor.signInExternally(),
+      inRequest("idp.started"),
+      inRequest("idp.linked", { userId }),
+      inRequest("idp.succeeded", { userId }),
+    );
+  });
+
+  test("that is unlinked", { tags: "16.3.1" }, async () => {
+    const { userId, visitor } = await createFederated();
+    await visitor.signInExternally();
+    await expectEvents(
+      () => visitor.post("/dashboard", { intent: "unlink-provider" }),
+      inRequest("idp.unlinked", { userId }),
+      inRequest("session.ended", { userId, reason: "unlinked", count: 2 }),
+    );
+  });
+
+  test("without a verified address", { tags: "16.3.1" }, async () => {
+    const { visitor } = await createFederated(false);
+    await expectEvents(
+      () => visitor.signInExternally(),
+      inRequest("idp.started"),
+      inRequest("idp.failed", { reason: "no_verified_email" }),
+    );
+  });
 });
 
 test.each([
   ["authorization: access_denied", "state=STATE&error=access_denied&error_description=%0a%7B%22event%22%3A%22x%22%7D"],
   ["authorization: other", "state=STATE&error=%0a%7B%22event%22%3A%22login.succeeded%22%7D"],
   ["no_code", "state=STATE"],
-])("external sign-in failed: %s", { tags: "16.3.3" }, async (reason, query) => {
+])("the event of a failed external sign-in: %s", { tags: "16.3.3" }, async (reason, query) => {
   const visitor = latchkey.visit();
   const own = query.replace("STATE", await visitor.leave());
   await expectEvents(() => visitor.get(`/auth/idp/callback?${own}`), inRequest("idp.failed", { reason }));
 });
 
-test("password: changed; email change: requested, refused, completed", async () => {
-  const [email, newEmail] = ["changes@example.com", "changed@example.com"];
-  const visitor = await latchkey.register(email);
-  const userId = await logIn(email);
-  const act = (intent: string, fields: Record<string, string>) => () =>
-    visitor.post("/dashboard", { intent, ...fields });
-  await expectEvents(
-    act("change-password", { currentPassword: "wrong", ...renewed }),
-    inRequest("login.failed", { reason: "wrong_credentials" }),
-  );
-  await expectEvents(
-    act("change-password", { currentPassword: goodPassword, ...renewed }),
-    inRequest("password.changed", { userId }),
-    inRequest("session.ended", { userId, reason: "password_changed", count: 1 }),
-  );
-  await expectEvents(act("change-email", { email: newEmail }), inRequest("email_change.requested", { userId }));
-  const { link } = await latchkey.mailTo(newEmail, "Confirm your new email address");
-  const confirm = (token: string) => post("/account/email", { email: newEmail, token });
-  await expectEvents(confirm("0".repeat(64)), inRequest("email_change.refused", { reason: "invalid_link" }));
-  await expectEvents(
-    confirm(link?.searchParams.get("token") ?? ""),
-    inRequest("session.ended", { userId, reason: "email_changed", count: 1 }),
-    inRequest("email_change.completed", { userId }),
-  );
+describe("the events of a change of the password", () => {
+  const change = async (currentPassword: string) => {
+    const { userId, visitor } = await createAccount();
+    const work = () => visitor.post("/dashboard", { intent: "change-password", currentPassword, ...renewed });
+    return { userId, work };
+  };
+
+  test("with a wrong password", async () => {
+    const { work } = await change("wrong");
+    await expectEvents(work, inRequest("login.failed", { reason: "wrong_credentials" }));
+  });
+
+  test("that ends the other session", async () => {
+    const { userId, work } = await change(goodPassword);
+    await expectEvents(
+      work,
+      inRequest("password.changed", { userId }),
+      inRequest("session.ended", { userId, reason: "password_changed", count: 1 }),
+    );
+  });
 });
 
-test("sessions ended by the user, and an account deleted", async () => {
-  const email = "deletes@example.com";
-  const visitor = await latchkey.register(email);
-  const userId = await logIn(email);
+describe("the events of a change of the address", () => {
+  async function request() {
+    const { email, userId, visitor } = await createAccount();
+    const newEmail = `new-${email}`;
+    const ask = () => visitor.post("/dashboard", { intent: "change-email", email: newEmail });
+    const confirm = (token: string) => post("/account/email", { email: newEmail, token });
+    const mailed = async () =>
+      (await latchkey.mailTo(newEmail, "Confirm your new email address")).link?.searchParams.get("token") ?? "";
+    return { userId, ask, confirm, mailed };
+  }
+
+  test("that is requested", async () => {
+    const { ask, userId } = await request();
+    await expectEvents(ask, inRequest("email_change.requested", { userId }));
+  });
+
+  test("with an invalid link", async () => {
+    const { ask, confirm, mailed } = await request();
+    await ask();
+    await mailed();
+    await expectEvents(confirm("0".repeat(64)), inRequest("email_change.refused", { reason: "invalid_link" }));
+  });
+
+  test("that ends the sessions", async () => {
+    const { ask, confirm, mailed, userId } = await request();
+    await ask();
+    await expectEvents(
+      confirm(await mailed()),
+      inRequest("session.ended", { userId, reason: "email_changed", count: 2 }),
+      inRequest("email_change.completed", { userId }),
+    );
+  });
+});
+
+test("the events of sessions that the user ends", async () => {
+  const { userId, visitor } = await createAccount();
   await expectEvents(
     () => visitor.post("/dashboard", { intent: "end-other-sessions" }),
     inRequest("session.ended", { userId, reason: "ended_by_user", count: 1 }),
   );
+});
+
+test("the events of an account that the user deletes", async () => {
+  const { email, userId, visitor } = await createAccount();
   await expectEvents(
     () => visitor.post("/dashboard", { intent: "delete-account", email }),
-    inRequest("session.ended", { userId, reason: "account_deleted", count: 1 }),
+    inRequest("session.ended", { userId, reason: "account_deleted", count: 2 }),
     inRequest("account.deleted", { userId }),
   );
 });
 
-test("no line contains an address, and every request has a new id", async () => {
-  const events = await latchkey.eventsOf(async () => {
-    await latchkey.visit().logIn("s3cret-name@example.com", "s3cret-word");
+test("no line contains an address", async () => {
+  await latchkey.eventsOf(async () => {
     await latchkey.visit().logIn("s3cret-name@example.com", "s3cret-word");
     await latchkey.visit().askForReset("s3cret-name@example.com");
     await latchkey.register("the-last-one@example.com");
   });
   const lines = latchkey.output().replace(/^--- mail ---\n[\s\S]*?\n--- end mail ---$/gm, "");
   expect(lines).not.toMatch(/@|%40|s3cret/);
+});
+
+test("every request has a new id", async () => {
+  const events = await latchkey.eventsOf(async () => {
+    await latchkey.visit().logIn("nobody@example.com", "a wrong one");
+    await latchkey.visit().logIn("nobody@example.com", "a wrong one");
+    await latchkey.visit().askForReset("nobody@example.com");
+    await latchkey.register("one-more@example.com");
+  });
   const ids = events.filter(({ jobId }) => !jobId).map(({ requestId }) => requestId);
   expect(ids).toHaveLength(5);
   expect(new Set(ids).size).toBe(5);

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startMailService } from "../support/mail-service";
 import { runLatchkey } from "../support/running-latchkey";
 import { scrape } from "../support/scrape";
@@ -33,18 +33,27 @@ async function growth(name: string, expected: Record<string, number>, work: () =
   expect(grown).toEqual(expected);
 }
 
-test("GET /metrics answers in Prometheus' text format; everything else on this port is an empty 404", async () => {
+test("GET /metrics answers in Prometheus' text format", async () => {
   const metrics = await ask("/metrics");
   expect(metrics.status).toBe(200);
   expect(metrics.headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
   expect(metrics.headers.get("Cache-Control")).toBe("no-store");
   expect((await ask("/metrics?collect=all")).status).toBe(200);
-  const others = ["/", "/metrics/", "/metrics%2f", "/login", "/healthz"].map((path) => ["GET", path] as const);
-  for (const [method, path] of [...others, ...["HEAD", "POST", "PUT", "OPTIONS"].map((one) => [one, "/metrics"])]) {
-    const answer = await ask(path ?? "", { method: method ?? "" });
-    expect([method, path, answer.status, await answer.text()]).toEqual([method, path, 404, ""]);
-  }
 });
+
+const otherPaths = ["/", "/metrics/", "/metrics%2f", "/login", "/healthz"].map((path): [string, string] => [
+  "GET",
+  path,
+]);
+const otherMethods = ["HEAD", "POST", "PUT", "OPTIONS"].map((method): [string, string] => [method, "/metrics"]);
+
+test.each([...otherPaths, ...otherMethods])(
+  "%s %s on the port of the metrics is an empty 404",
+  async (method, path) => {
+    const answer = await ask(path, { method });
+    expect([answer.status, await answer.text()]).toEqual([404, ""]);
+  },
+);
 
 test("the port of the pages has no /metrics", { tags: "13.4.5" }, async () => {
   const answer = await latchkey.send("/metrics");
@@ -52,40 +61,63 @@ test("the port of the pages has no /metrics", { tags: "13.4.5" }, async () => {
   expect(answer.body).not.toContain("latchkey_events_total");
 });
 
-test("a scrape leaves no line in the access log and is not counted as a request", async () => {
+const scrapeThrice = async () => {
+  for (let times = 0; times < 3; times++) await scrape(port);
+};
+
+test("a scrape leaves no line in the access log", async () => {
   await latchkey.flushed();
   const before = latchkey.output().length;
-  await growth("latchkey_http_request_duration_seconds_count", {}, async () => {
-    for (let times = 0; times < 3; times++) await scrape(port);
-  });
+  await scrapeThrice();
   await latchkey.flushed();
   expect(latchkey.output().slice(before)).not.toContain("metrics");
 });
 
-test("requests are counted by route, method and status; an unknown path or method adds no series", () => {
+test("a scrape is not counted as a request", async () => {
+  await latchkey.flushed();
+  await growth("latchkey_http_request_duration_seconds_count", {}, scrapeThrice);
+});
+
+describe("requests are counted", () => {
+  const counted = "latchkey_http_request_duration_seconds_count";
   const label = (route: string, method: string, status: number) =>
     `{route="${route}",method="${method}",status="${status}"}`;
-  const expected = {
-    [label("routes/login", "GET", 200)]: 2,
-    [label("routes/login", "POST", 422)]: 1,
-    [label("routes/login", "other", 405)]: 3,
-    [label("routes/_index", "GET", 202)]: 1, // a page's data
-    [label("/healthz", "HEAD", 200)]: 1,
-    [label("routes/auth.idp_.callback", "GET", 302)]: 1,
-    [label("routes/$", "GET", 404)]: 40,
-    [label("routes/$", "GET", 400)]: 1,
-    [label("build", "GET", 200)]: 2,
-  };
-  return growth("latchkey_http_request_duration_seconds_count", expected, async () => {
-    const { body } = await latchkey.send("/LOGIN/?notice=idp_failed");
-    const [first = "", second = ""] = new Set(body.match(/\/build\/[\w/.-]+\.(?:js|css)/g));
-    for (const path of ["/login", first, second, "/_root.data", "/%ff"]) await latchkey.send(path);
-    await latchkey.sendPlainly("/auth/idp/callback?code=a&state=b");
-    for (let at = 0; at < 40; at++) await latchkey.send(`/${crypto.randomUUID()}/${"a".repeat(at)}`);
-    await latchkey.visit().logIn("nobody@example.com");
-    await latchkey.send("/healthz", { method: "HEAD" });
-    for (const method of ["PUT", "DELETE", "PROPFIND"]) await latchkey.send("/login", { method });
+
+  test("by their route", () => {
+    const expected = {
+      [label("routes/login", "GET", 200)]: 2,
+      [label("routes/_index", "GET", 202)]: 1, // a page's data
+      [label("routes/auth.idp_.callback", "GET", 302)]: 1,
+      [label("build", "GET", 200)]: 2,
+    };
+    return growth(counted, expected, async () => {
+      const { body } = await latchkey.send("/LOGIN/?notice=idp_failed");
+      const [first = "", second = ""] = new Set(body.match(/\/build\/[\w/.-]+\.(?:js|css)/g));
+      for (const path of ["/login", first, second, "/_root.data"]) await latchkey.send(path);
+      await latchkey.sendPlainly("/auth/idp/callback?code=a&state=b");
+    });
   });
+
+  test("by their status", () => {
+    const expected = { [label("routes/login", "POST", 422)]: 1, [label("routes/$", "GET", 400)]: 1 };
+    return growth(counted, expected, async () => {
+      await latchkey.visit().logIn("nobody@example.com");
+      await latchkey.send("/%ff");
+    });
+  });
+
+  test("by their method", () =>
+    growth(counted, { [label("/healthz", "HEAD", 200)]: 1 }, () => latchkey.send("/healthz", { method: "HEAD" })));
+
+  test("in one series for unknown methods", () =>
+    growth(counted, { [label("routes/login", "other", 405)]: 3 }, async () => {
+      for (const method of ["PUT", "DELETE", "PROPFIND"]) await latchkey.send("/login", { method });
+    }));
+
+  test("in one series for unknown paths", () =>
+    growth(counted, { [label("routes/$", "GET", 404)]: 40 }, async () => {
+      for (let at = 0; at < 40; at++) await latchkey.send(`/${crypto.randomUUID()}/${"a".repeat(at)}`);
+    }));
 });
 
 test("the time of a request is in the histogram", async () => {
@@ -96,28 +128,34 @@ test("the time of a request is in the histogram", async () => {
   expect(await sum()).toBeLessThan(10);
 });
 
-describe("events are counted by name and reason", () => {
+describe("events are counted", () => {
   const events = "latchkey_events_total";
 
-  test("a registration and logins", () =>
+  test("by their name", () =>
     growth(
       events,
       {
         '{event="registration.requested"}': 1,
         '{event="registration.sent"}': 1,
         '{event="registration.completed"}': 1,
-        '{event="login.failed",reason="wrong_credentials"}': 2,
         '{event="login.succeeded"}': 1,
       },
       async () => {
         await latchkey.register("counted@example.com");
-        await latchkey.visit().logIn("counted@example.com", "not the password");
-        await latchkey.visit().logIn("unknown@example.com");
         await latchkey.visit().logIn("counted@example.com");
       },
     ));
 
-  test("the statuses that a provider answers with count as few reasons", () =>
+  test("by their reason", async () => {
+    await latchkey.register("refused@example.com");
+    await latchkey.flushed();
+    await growth(events, { '{event="login.failed",reason="wrong_credentials"}': 2 }, async () => {
+      await latchkey.visit().logIn("refused@example.com", "not the password");
+      await latchkey.visit().logIn("unknown@example.com");
+    });
+  });
+
+  test("with few reasons for the statuses that a provider answers with", () =>
     growth(
       events,
       {
@@ -133,7 +171,7 @@ describe("events are counted by name and reason", () => {
       },
     ));
 
-  test("events that alerts ask for are there before they happen", async () => {
+  test("from zero where alerts ask for them", async () => {
     const series = await scrape(port);
     for (const reason of ["recipient_refused", "message_refused", "retries_exhausted"]) {
       expect(series.get(`latchkey_events_total{event="mail.failed",reason="${reason}"}`)).toBe(0);
@@ -141,14 +179,25 @@ describe("events are counted by name and reason", () => {
   });
 });
 
-test("the scrape has Node's metrics, the pool, the queue and a database that answers", async () => {
+test("a scrape says that the database answers", async () => {
+  expect((await scrape(port)).get("latchkey_database_up")).toBe(1);
+});
+
+test("a scrape has the connections of the pool", async () => {
   const series = await scrape(port);
-  expect(series.get("latchkey_database_up")).toBe(1);
   const connections = (state: string) => series.get(`latchkey_database_connections{state="${state}"}`) ?? Number.NaN;
   expect(connections("used") + connections("free")).toBeGreaterThanOrEqual(1);
   expect(series.get("latchkey_database_acquires_waiting")).toBeGreaterThanOrEqual(0);
+});
+
+test("a scrape has the jobs that wait", async () => {
+  const series = await scrape(port);
   expect(series.get('latchkey_jobs_waiting{state="retry"}')).toBe(0);
   expect(series.get('latchkey_job_oldest_seconds{state="retry"}')).toBe(0);
+});
+
+test("a scrape has Node's metrics", async () => {
+  const series = await scrape(port);
   expect(series.get("process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
   expect(series.has("nodejs_eventloop_lag_max_seconds")).toBe(true);
 });
@@ -161,21 +210,30 @@ test("hashes that wait are counted while they wait", async () => {
   expect(await waiting()).toBe(0);
 });
 
-test("no address, token, path, client or user is in a scrape", async () => {
-  const email = "private@example.com";
+async function scrapeAfterVisit(): Promise<string> {
+  const email = `private-${crypto.randomUUID()}@example.com`;
   const visitor = await latchkey.register(email);
   await latchkey.resetLink(email, visitor);
   await visitor.get("/private/7b0f3a");
   await visitor.get("/dashboard");
-  const text = await (await ask("/metrics")).text();
-  expect(text).not.toMatch(/@|private|7b0f3a|example|[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}|127\.0\.0\.1/);
+  return (await ask("/metrics")).text();
+}
+
+test("a scrape tells nothing of a visitor", async () => {
+  expect(await scrapeAfterVisit()).not.toMatch(
+    /@|private|7b0f3a|example|[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}|127\.0\.0\.1/,
+  );
+});
+
+test("a scrape has known labels alone", async () => {
+  const text = await scrapeAfterVisit();
   const labelNames = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, name]) => name));
   const ours = ["event", "reason", "outcome", "route", "method", "status", "le", "state"];
   const nodes = ["version", "major", "minor", "patch", "type", "space", "kind"];
   expect([...labelNames].filter((name) => ![...ours, ...nodes].includes(name ?? ""))).toEqual([]);
 });
 
-describe("every metric and label that a query names is in a scrape", () => {
+describe("a scrape has what the queries ask for", () => {
   const operands = /\b((?:latchkey|process|nodejs)_\w+)(?:\{([^}]*)\})?/g;
 
   async function expectInScrape(queries: string[], fewer: number): Promise<void> {
@@ -200,13 +258,13 @@ describe("every metric and label that a query names is in a scrape", () => {
     expect(missing).toEqual([]);
   }
 
-  test("deploy/grafana.json", async () => {
+  test("of deploy/grafana.json", async () => {
     const { panels } = JSON.parse(await readFile("deploy/grafana.json", "utf8"));
     const queries = panels.flatMap(({ targets }: { targets: { expr: string }[] }) => targets.map(({ expr }) => expr));
     await expectInScrape(queries, 20);
   });
 
-  test("docs/monitoring.md", async () => {
+  test("of docs/monitoring.md", async () => {
     const [, alerts = ""] = /\n## Alerts\n(.*?)\n## /s.exec(await readFile("docs/monitoring.md", "utf8")) ?? [];
     const codes = [...alerts.replace(/```.*?```/s, "").matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
     const queries = codes.filter((code) => / (?:==|>) /.test(code));
@@ -214,43 +272,70 @@ describe("every metric and label that a query names is in a scrape", () => {
   });
 });
 
-test("mails are counted as sent, failed and refused, the failed one waits, and a scraper's connection does not hold up the end", async () => {
-  const mailService = await startMailService();
-  onTestFinished(mailService.stop);
+describe("after a sent mail, a failed and a refused one", () => {
+  let series: Map<string, number>;
+  let end: () => Promise<void> = async () => {};
+
+  beforeAll(async () => {
+    const mailService = await startMailService();
+    const metricsPort = await freePort();
+    const { url, drop } = await createDatabase();
+    const server = await startServer({
+      DATABASE_URL: url,
+      ...mailService.settings,
+      METRICS_PORT: String(metricsPort),
+    });
+    end = async () => {
+      await server.kill();
+      await drop();
+      await mailService.stop();
+    };
+    const register = async (email: string, status: number, body: string) => {
+      mailService.setBehaviour({ kind: "answer", status, body });
+      await new Visitor(server.url).post("/register", { email });
+      await mailService.attempted(email);
+    };
+    await register("first@example.com", 200, '{"ErrorCode":0}');
+    await register("second@example.com", 500, "{}");
+    await register("third@example.com", 422, '{"ErrorCode":406,"Message":"Inactive"}');
+    await server.waitFor(/mail\.failed/);
+    series = await scrape(metricsPort);
+  });
+
+  afterAll(() => end());
+
+  const named = (start: string) => Object.fromEntries([...series].filter(([name]) => name.startsWith(start)));
+
+  test("the mails are counted by their outcome", () => {
+    expect(named("latchkey_mails_total")).toEqual({
+      'latchkey_mails_total{outcome="sent"}': 1,
+      'latchkey_mails_total{outcome="failed"}': 1,
+      'latchkey_mails_total{outcome="refused"}': 1,
+    });
+  });
+
+  test("the refused mail alone is given up", () => {
+    expect(named('latchkey_events_total{event="mail.failed"')).toEqual({
+      'latchkey_events_total{event="mail.failed",reason="recipient_refused"}': 1,
+      'latchkey_events_total{event="mail.failed",reason="message_refused"}': 0,
+      'latchkey_events_total{event="mail.failed",reason="retries_exhausted"}': 0,
+    });
+  });
+
+  test("the failed mail waits", () => {
+    expect(series.get('latchkey_jobs_waiting{state="retry"}')).toBe(1);
+    const oldest = series.get('latchkey_job_oldest_seconds{state="retry"}');
+    expect(oldest).toBeGreaterThan(0);
+    expect(oldest).toBeLessThan(60);
+  });
+});
+
+test("the open connection of a scraper does not delay the end", async () => {
   const metricsPort = await freePort();
   const { url, drop } = await createDatabase();
   onTestFinished(drop);
-  const server = await startServer({
-    DATABASE_URL: url,
-    ...mailService.settings,
-    METRICS_PORT: String(metricsPort),
-  });
+  const server = await startServer({ DATABASE_URL: url, METRICS_PORT: String(metricsPort) });
   onTestFinished(server.kill);
-  const register = async (email: string, status: number, body: string) => {
-    mailService.setBehaviour({ kind: "answer", status, body });
-    await new Visitor(server.url).post("/register", { email });
-    await mailService.attempted(email);
-  };
-  await register("first@example.com", 200, '{"ErrorCode":0}');
-  await register("second@example.com", 500, "{}");
-  await register("third@example.com", 422, '{"ErrorCode":406,"Message":"Inactive"}');
-  await server.waitFor(/mail\.failed/);
-
-  const series = await scrape(metricsPort);
-  const named = (start: string) => Object.fromEntries([...series].filter(([name]) => name.startsWith(start)));
-  expect(named("latchkey_mails_total")).toEqual({
-    'latchkey_mails_total{outcome="sent"}': 1,
-    'latchkey_mails_total{outcome="failed"}': 1,
-    'latchkey_mails_total{outcome="refused"}': 1,
-  });
-  expect(named('latchkey_events_total{event="mail.failed"')).toEqual({
-    'latchkey_events_total{event="mail.failed",reason="recipient_refused"}': 1,
-    'latchkey_events_total{event="mail.failed",reason="message_refused"}': 0,
-    'latchkey_events_total{event="mail.failed",reason="retries_exhausted"}': 0,
-  });
-  expect(series.get('latchkey_jobs_waiting{state="retry"}')).toBe(1);
-  const oldest = series.get('latchkey_job_oldest_seconds{state="retry"}');
-  expect(oldest).toBeGreaterThan(0);
-  expect(oldest).toBeLessThan(60);
-  expect(await server.stop()).toBe(0); // fetch keeps the scrape's connection open
+  await scrape(metricsPort); // fetch keeps its connection open
+  expect(await server.stop()).toBe(0);
 });

@@ -32,7 +32,7 @@ test.each([
     pages: ["/login", "http://localhost:4000/.well-known/openid-configuration"],
     says: /\nOpen http:\S+\/login, choose "Sign in with single sign-on", and type any name and any password\.\n/,
   },
-])("README: $command starts Latchkey, which says where", async ({ command, pages, says }) => {
+])("README: $command starts Latchkey", async ({ command, pages, says }) => {
   const port = await freePort();
   const env = { ...process.env, PORT: String(port), DATABASE_URL: `pglite:${join(folder, "data", command)}` };
   const shell = ["-u", "NODE_ENV", "sh", "-c", `exec ${command}`];

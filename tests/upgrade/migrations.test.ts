@@ -57,7 +57,7 @@ test.each([
   expect(problemsOf(migration([sql]), ["1.1.0"])).toHaveLength(1);
 });
 
-test("a migration whose second statement locks an existing table, too, is refused: it could deadlock with requests", () => {
+test("a migration that locks two existing tables is refused: it could deadlock with requests", () => {
   const columns = ["users", "sessions"].map((name) => `alter table "${name}" add column "team" text null`);
   expect(problemsOf(migration(columns), ["1.1.0"])).toEqual([
     "needs a migration of its own: alter table sessions add column team text null",

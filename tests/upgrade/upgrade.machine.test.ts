@@ -50,7 +50,7 @@ function mailedTwice(mails: { to: string; subject: string }[]): string[] {
 test.each([
   { from: last, name: "the last release" },
   { from: before, name: "the release before" },
-])("under load, $name ($from.version) is upgraded and comes back, and nobody notices", async ({ from }) => {
+])("under load nobody notices an upgrade from $name ($from.version) or the way back", async ({ from }) => {
   await using fixture = await createFixture();
   const mails = await fixture.mailService();
   await using site = await startSite(fixture.databaseUrl, mails, from.folder);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { announce } from "#server/accounts/users/changes";
 import { orm, unitOfWork } from "#server/database/unit-of-work";
 import { handleWebhook } from "#server/features/application/webhooks";
@@ -39,7 +39,7 @@ const states = async () => {
 const endWait = () =>
   latchkey.execute("update pgboss.job set start_after = now() - interval '1 second' where state = 'retry'");
 
-test("one user's changes arrive in their order, also while the first is retried; those of others do not wait", async () => {
+async function failAdasFirst(): Promise<void> {
   status = ({ type, data }) => (data.id === ada && type === "user.created" ? 500 : 204);
   await change("user.created");
   await change("user.suspended");
@@ -47,9 +47,16 @@ test("one user's changes arrive in their order, also while the first is retried;
   await change("user.suspended", bob);
   await latchkey.drainWebhooks();
   await latchkey.drainWebhooks();
+}
+
+test("a user's changes do not wait for those of another", async () => {
+  await failAdasFirst();
   expect(received()).toEqual(["user.created ada", "user.created bob", "user.suspended bob"]);
   expect(await states()).toEqual(["retry", "created"]);
+});
 
+test("a user's changes arrive in their order when the first is retried", async () => {
+  await failAdasFirst();
   status = () => 204;
   await endWait();
   await latchkey.drainWebhooks();
@@ -59,7 +66,7 @@ test("one user's changes arrive in their order, also while the first is retried;
   expect(await states()).toEqual([]);
 });
 
-test("the order is that of the changes under the user's lock, not that of the transactions' starts", async () => {
+test("changes are ordered by when they had the user's lock", async () => {
   const moments = await unitOfWork(async (em) => {
     // PGlite's clock has a resolution of one millisecond.
     await em.execute("do $$ begin while clock_timestamp() <= now() loop end loop; end $$");
@@ -80,76 +87,116 @@ test("a webhook that an active job of another process precedes waits", async () 
   expect(await states()).toEqual(["active", "created"]);
 });
 
-test("a webhook is retried as a mail is, with one id, then given up, listed and sent again", async () => {
-  status = () => 500;
-  await change("user.created");
-  await change("user.suspended");
-  for (let attempt = 1; attempt <= 15; attempt++) {
-    expect(latchkey.events()).toEqual([]);
+describe("a webhook that is never accepted", () => {
+  beforeEach(async () => {
+    status = () => 500;
+    await change("user.created");
+    await change("user.suspended");
+    for (let attempt = 1; attempt <= 15; attempt++) {
+      expect(latchkey.events()).toEqual([]);
+      await latchkey.drainWebhooks();
+      await endWait();
+      if (attempt < 15) expect(await states()).toEqual(["retry", "created"]);
+    }
+  });
+
+  test("has one id in its fifteen attempts", () => {
+    expect(new Set(application.received.slice(0, 15).map(({ id }) => id)).size).toBe(1);
+  });
+
+  test("is reported as given up", () => {
+    expect(latchkey.events()).toEqual([{ event: "webhook.failed", reason: "retries_exhausted" }]);
+  });
+
+  test("leaves no address in the log", () => {
+    expect(latchkey.logLines().join()).not.toContain("@example.com");
+  });
+
+  test("is listed with its error", async () => {
+    const id = application.received[0]!.id;
+    const error = "CallError status 500";
+    expect(await givenUpWebhooks.list()).toEqual([
+      { id, at: expect.any(Date), type: "user.created", userId: ada, error },
+    ]);
+  });
+
+  test("is no mail that was given up", async () => {
+    expect(await givenUpMails.list()).toEqual([]);
+    expect(await givenUpMails.retry(null)).toBe(0);
+  });
+
+  test("is sent again by hand before the user's next one", async () => {
+    const id = application.received[0]!.id;
+    status = () => 204;
+    application.received.length = 0;
+    expect(await givenUpWebhooks.retry(id)).toBe(1);
     await latchkey.drainWebhooks();
     await endWait();
-    if (attempt < 15) expect(await states()).toEqual(["retry", "created"]);
-  }
-  expect(new Set(application.received.slice(0, 15).map(({ id }) => id)).size).toBe(1);
-  expect(latchkey.events()).toEqual([{ event: "webhook.failed", reason: "retries_exhausted" }]);
-  expect(latchkey.logLines().join()).not.toContain("@example.com");
-  const id = application.received[0]!.id;
-  const error = "CallError status 500";
-  expect(await givenUpWebhooks.list()).toEqual([
-    { id, at: expect.any(Date), type: "user.created", userId: ada, error },
-  ]);
-  expect(await givenUpMails.list()).toEqual([]);
-  expect(await givenUpMails.retry(null)).toBe(0);
-
-  status = () => 204;
-  application.received.length = 0;
-  expect(await givenUpWebhooks.retry(id)).toBe(1);
-  await latchkey.drainWebhooks();
-  await endWait();
-  await latchkey.drainWebhooks();
-  expect(received()).toEqual(["user.created ada", "user.suspended ada"]);
-  expect(await states()).toEqual([]);
+    await latchkey.drainWebhooks();
+    expect(received()).toEqual(["user.created ada", "user.suspended ada"]);
+    expect(await states()).toEqual([]);
+  });
 });
 
-test("410 stops the webhooks until the next start, and loses none", async () => {
+async function answerWith410(): Promise<void> {
   status = () => 410;
   await change("user.created");
   const first = new JobQueue(orm()).worker(webhooks, handleWebhook);
   first.start();
   first.wake();
   await until(() => latchkey.events().length === 1, "the stop");
-  expect(latchkey.events()).toEqual([{ event: "webhook.stopped" }]);
   await until(async () => (await states())[0] === "retry", "the failed job");
   await change("user.created", bob);
   first.wake();
   await first.stop();
-  expect(await states()).toEqual(["retry", "created"]);
+}
 
+test("410 stops the webhooks", async () => {
+  await answerWith410();
+  expect(latchkey.events()).toEqual([{ event: "webhook.stopped" }]);
+  expect(await states()).toEqual(["retry", "created"]);
+});
+
+test("after 410 the next start sends the webhooks that wait", async () => {
+  await answerWith410();
   status = () => 204;
   await endWait();
   await latchkey.drainWebhooks();
   expect(received().sort()).toEqual(["user.created ada", "user.created ada", "user.created bob"]);
 });
 
-test.each([
+describe.each([
   ["for longer than 14 days", "start_after = now() - interval '14 days 1 minute'"],
-  ["until its row would be deleted, from an earlier release", "keep_until = now() + interval '50 minutes'"],
-])("a webhook that waits %s is reported once, listed and sent again by hand", async (_how, waited) => {
-  await change("user.created");
-  await latchkey.execute(`update pgboss.job set ${waited}`);
-  await purgeExpired();
-  await purgeExpired();
-  expect(latchkey.events()).toEqual([{ event: "webhook.failed", reason: "waited_too_long" }]);
-  expect(received()).toEqual([]);
-  const error = "WaitedTooLong";
-  const { stdout } = await latchkey.command("webhook", "failed", "--json");
-  expect(JSON.parse(stdout)).toMatchObject([{ type: "user.created", userId: ada, error }]);
+  ["until the deletion that an earlier release gave it", "keep_until = now() + interval '50 minutes'"],
+])("a webhook that waits %s", (_how, waited) => {
+  beforeEach(async () => {
+    await change("user.created");
+    await latchkey.execute(`update pgboss.job set ${waited}`);
+    await purgeExpired();
+    await purgeExpired();
+  });
 
-  expect(await givenUpWebhooks.retry(null)).toBe(1);
-  await purgeExpired();
-  await latchkey.execute("update pgboss.job set start_after = now() - interval '1 second'");
-  await latchkey.drainWebhooks();
-  expect(received()).toEqual(["user.created ada"]);
+  test("is reported once", () => {
+    expect(latchkey.events()).toEqual([{ event: "webhook.failed", reason: "waited_too_long" }]);
+  });
+
+  test("is not sent", () => {
+    expect(received()).toEqual([]);
+  });
+
+  test("is listed as given up", async () => {
+    const error = "WaitedTooLong";
+    const { stdout } = await latchkey.command("webhook", "failed", "--json");
+    expect(JSON.parse(stdout)).toMatchObject([{ type: "user.created", userId: ada, error }]);
+  });
+
+  test("is sent again by hand", async () => {
+    expect(await givenUpWebhooks.retry(null)).toBe(1);
+    await purgeExpired();
+    await latchkey.execute("update pgboss.job set start_after = now() - interval '1 second'");
+    await latchkey.drainWebhooks();
+    expect(received()).toEqual(["user.created ada"]);
+  });
 });
 
 test("a webhook that waits for almost 14 days still waits", async () => {
@@ -182,7 +229,7 @@ test.each([
   [401, "fail", "refuses the signature (status 401)", "give the application the same WEBHOOK_SECRET"],
   [302, "fail", "redirects (redirect 302), which is not followed", "set WEBHOOK_URL to where it leads"],
   [500, "fail", "answered: status 500", "correct WEBHOOK_URL, or see the application's log"],
-])("doctor --webhook, answered %i: %s", async (answer, verdict, found, mend) => {
+])("doctor --webhook judges the answer %i: %s", async (answer, verdict, found, mend) => {
   status = () => answer;
   const { stdout } = await latchkey.command("doctor", "--webhook", "--json");
   const check = JSON.parse(stdout).find(({ name }: { name: string }) => name === "webhook");

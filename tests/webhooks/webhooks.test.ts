@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { announce } from "#server/accounts/users/changes";
 import { unitOfWork } from "#server/database/unit-of-work";
 import { changeGroups } from "#server/features/operator/groups";
@@ -48,45 +48,61 @@ const newUser = async (address: string, more: object = {}) =>
 const signInForDevelopment = (address: string, from = "") =>
   call(devSession.action, post("/dev/session", { email: address }, { cookie: from }));
 
-test("a completed registration is told, a refused one is not", async () => {
-  const link = await registrationLink(latchkey);
-  await registerWith({ ...link, token: "0".repeat(64) }, goodPassword);
-  expect(await told()).toEqual([]);
-  await registerWith(link, goodPassword);
+test("a completed registration sends a webhook", async () => {
+  await registerWith(await registrationLink(latchkey), goodPassword);
   expect(await told()).toEqual([await newUser("grace@example.com")]);
 });
 
-test("an external sign-in that creates a user is told, and shows https pictures alone", async () => {
-  const picture = "https://pictures.example/1";
-  for (const [sub, url] of Object.entries({ "1": picture, "2": "http://pictures.example/2" })) {
-    await signInWithGoogle({ sub, email: `${sub}@example.com`, email_verified: true, name: "Grace", picture: url });
-  }
-  await signInWithGoogle({ sub: "1", email: "1@example.com", email_verified: true });
-  expect(await told()).toEqual([
-    await newUser("1@example.com", { name: "Grace", pictureUrl: picture }),
-    await newUser("2@example.com", { name: "Grace" }),
-  ]);
+test("a refused registration sends no webhook", async () => {
+  const link = await registrationLink(latchkey);
+  await registerWith({ ...link, token: "0".repeat(64) }, goodPassword);
+  expect(await told()).toEqual([]);
 });
 
-test("user create and the new users of user import are told, an existing and a wrong line are not", async () => {
+const picture = "https://pictures.example/1";
+const grace = (sub: string, url: string) =>
+  signInWithGoogle({ sub, email: `${sub}@example.com`, email_verified: true, name: "Grace", picture: url });
+
+test("an external sign-in that creates a user sends a webhook", async () => {
+  await grace("1", picture);
+  expect(await told()).toEqual([await newUser("1@example.com", { name: "Grace", pictureUrl: picture })]);
+});
+
+test("a returning external sign-in sends no webhook", async () => {
+  await grace("1", picture);
+  await signInWithGoogle({ sub: "1", email: "1@example.com", email_verified: true });
+  expect(await told()).toHaveLength(1);
+});
+
+test("a webhook has no picture with an http URL", async () => {
+  await grace("2", "http://pictures.example/2");
+  expect(await told()).toEqual([await newUser("2@example.com", { name: "Grace" })]);
+});
+
+test("`user create` sends one webhook for a new user", async () => {
   await createUserWithoutPassword("eve@example.com", "Eve");
   await createUserWithoutPassword("eve@example.com", "Eve");
   expect(await told()).toEqual([await newUser("eve@example.com", { name: "Eve" })]);
-  await latchkey.execute("delete from pgboss.job");
-  const lines = [
-    { email },
-    { email: "bob@example.com", groups: ["staff"], passwordHash: null },
-    { email: "Z@z.example" },
-  ].map((line) => JSON.stringify(line));
-  await importUsers([...lines, "{"], () => {});
-  expect(await told()).toEqual([]);
-  await importUsers(lines, () => {});
+});
+
+const imported = [
+  { email },
+  { email: "bob@example.com", groups: ["staff"], passwordHash: null },
+  { email: "Z@z.example" },
+].map((line) => JSON.stringify(line));
+
+test("`user import` sends webhooks for the new users alone", async () => {
+  await importUsers(imported, () => {});
   expect(await told()).toEqual([await newUser("bob@example.com", { groups: ["staff"] }), await newUser("z@z.example")]);
 });
 
-test("a confirmed change of the address is told with the address before", async () => {
-  const link = await emailChangeLink(latchkey, cookie, "lovelace@example.com");
+test("`user import` of a file with a wrong line sends no webhook", async () => {
+  await importUsers([...imported, "{"], () => {});
   expect(await told()).toEqual([]);
+});
+
+test("a confirmed change of the address sends one webhook with the address before", async () => {
+  const link = await emailChangeLink(latchkey, cookie, "lovelace@example.com");
   await confirmAddress(link, { cookie });
   await confirmAddress(link, { cookie });
   expect(await told()).toEqual([
@@ -94,37 +110,61 @@ test("a confirmed change of the address is told with the address before", async 
   ]);
 });
 
-test("linking and unlinking a provider are told, a returning sign-in and a refused unlink are not", async () => {
-  const profile = { sub: "1001", email, email_verified: true, name: "Ada" };
-  await act(cookie, "unlink-provider");
-  const { cookies } = await signInWithGoogle(profile);
+test("a requested change of the address sends no webhook", async () => {
+  await emailChangeLink(latchkey, cookie, "lovelace@example.com");
+  expect(await told()).toEqual([]);
+});
+
+const profile = { sub: "1001", email, email_verified: true, name: "Ada" };
+
+test("a linked provider sends a webhook", async () => {
   await signInWithGoogle(profile);
   expect(await told()).toEqual([job("user.provider_linked", { ...ada(), name: "Ada" })]);
-  const again = await latchkey.signedIn(id);
+});
+
+test("a returning sign-in with a linked provider sends no webhook", async () => {
+  await signInWithGoogle(profile);
+  const { cookies } = await signInWithGoogle(profile);
   expect(cookies.session).toBeTruthy();
-  await act(again, "unlink-provider");
+  expect(await told()).toHaveLength(1);
+});
+
+test("an unlinked provider sends a webhook", async () => {
+  await signInWithGoogle(profile);
+  await act(await latchkey.signedIn(id), "unlink-provider");
   expect((await told())[1]).toEqual(job("user.provider_unlinked", { ...ada(), name: "Ada" }));
 });
 
-test("a reset and a changed password are told, refused ones are not", async () => {
-  const link = await resetLink(latchkey);
-  await resetWith({ ...link, token: "0".repeat(64) }, "another good password");
-  await act(cookie, "change-password", { currentPassword: "wrong", ...twice("another good password") });
+test("a refused unlinking sends no webhook", async () => {
+  await act(cookie, "unlink-provider");
   expect(await told()).toEqual([]);
-  await act(cookie, "change-password", { currentPassword: goodPassword, ...twice("another good password") });
-  expect(await told()).toEqual([job("user.password_changed", ada())]);
-  await resetWith(await resetLink(latchkey), "a third good password");
-  expect(await told()).toEqual(Array(2).fill(job("user.password_changed", ada())));
 });
 
-test("groups, suspension, restoring and deletion are told in their order, and nothing that changed nothing", async () => {
+test("a changed password sends a webhook", async () => {
+  await act(cookie, "change-password", { currentPassword: goodPassword, ...twice("another good password") });
+  expect(await told()).toEqual([job("user.password_changed", ada())]);
+});
+
+test("a refused change of the password sends no webhook", async () => {
+  await act(cookie, "change-password", { currentPassword: "wrong", ...twice("another good password") });
+  expect(await told()).toEqual([]);
+});
+
+test("a reset sends a webhook", async () => {
+  await resetWith(await resetLink(latchkey), "a third good password");
+  expect(await told()).toEqual([job("user.password_changed", ada())]);
+});
+
+test("a refused reset sends no webhook", async () => {
+  const link = await resetLink(latchkey);
+  await resetWith({ ...link, token: "0".repeat(64) }, "another good password");
+  expect(await told()).toEqual([]);
+});
+
+test("changes by the operator send webhooks in their order", async () => {
   await changeGroups(id, { add: ["staff", "admins"], remove: [] });
-  await changeGroups(id, { add: ["staff"], remove: ["nobody"] });
-  await restoreUser(id);
-  await suspendUser(id);
   await suspendUser(id);
   await restoreUser(id);
-  await deleteAccount({ userId: id, sessionId: null }, email, "other@example.com");
   await deleteAccount({ userId: id, sessionId: null }, email, email);
   const data = { ...ada(), groups: ["admins", "staff"] };
   expect(await told()).toEqual(
@@ -132,65 +172,117 @@ test("groups, suspension, restoring and deletion are told in their order, and no
   );
 });
 
-test("changes of one user within a millisecond, or while the clock is set back, are told in their order", async () => {
-  const names = Array.from({ length: 20 }, (_, index) => `group-${index}`);
-  const change = (name: string) => announce(latchkey.em(), "user.groups_changed", { ...ada(), groups: [name] });
-  for (const name of names) await change(name);
-  await latchkey.execute("update pgboss.job set created_on = created_on + interval '1 hour'");
-  await change("last");
-  const [{ moments } = {}] = await latchkey.execute<{ moments: number }>(
-    "select count(distinct created_on)::int as moments from pgboss.job",
-  );
-  expect(moments).toBe(21);
-  expect(await told()).toEqual(
-    [...names, "last"].map((name) => job("user.groups_changed", { ...ada(), groups: [name] })),
-  );
+test.each([
+  [
+    "a change to the groups that the user has",
+    async () => {
+      await changeGroups(id, { add: ["staff"], remove: [] });
+      await latchkey.execute("delete from pgboss.job");
+      await changeGroups(id, { add: ["staff"], remove: ["nobody"] });
+    },
+  ],
+  [
+    "the suspension of a suspended account",
+    async () => {
+      await suspendUser(id);
+      await latchkey.execute("delete from pgboss.job");
+      await suspendUser(id);
+    },
+  ],
+  ["the restoration of an active account", () => restoreUser(id)],
+  ["a deletion with another address", () => deleteAccount({ userId: id, sessionId: null }, email, "other@example.com")],
+])("%s sends no webhook", async (_what, changeNothing) => {
+  await changeNothing();
+  expect(await told()).toEqual([]);
 });
 
-test("nothing is told of a transaction that is rolled back, and nothing is queued without WEBHOOK_URL", async () => {
+const groupChange = (name: string) => announce(latchkey.em(), "user.groups_changed", { ...ada(), groups: [name] });
+const groupWebhooks = (names: string[]) =>
+  names.map((name) => job("user.groups_changed", { ...ada(), groups: [name] }));
+
+const distinctMoments = async () => {
+  const sql = "select count(distinct created_on)::int as moments from pgboss.job";
+  return (await latchkey.execute<{ moments: number }>(sql))[0]?.moments;
+};
+
+test("changes of one user within a millisecond keep their order", async () => {
+  const names = Array.from({ length: 20 }, (_, index) => `group-${index}`);
+  for (const name of names) await groupChange(name);
+  expect(await distinctMoments()).toBe(20);
+  expect(await told()).toEqual(groupWebhooks(names));
+});
+
+test("changes of one user keep their order when the clock is set back", async () => {
+  await groupChange("first");
+  await latchkey.execute("update pgboss.job set created_on = created_on + interval '1 hour'");
+  await groupChange("last");
+  expect(await distinctMoments()).toBe(2);
+  expect(await told()).toEqual(groupWebhooks(["first", "last"]));
+});
+
+test("a transaction that is rolled back sends no webhook", async () => {
   const rolledBack = unitOfWork(async (em) => {
     await announce(em, "user.suspended", ada());
     throw new Error("rolled back");
   });
   await expect(rolledBack).rejects.toThrow("rolled back");
   expect(await told()).toEqual([]);
+});
+
+test("a change without WEBHOOK_URL sends no webhook", async () => {
   latchkey.configure({ WEBHOOK_URL: "", WEBHOOK_SECRET: "" });
   await suspendUser(id);
   expect(await told()).toEqual([]);
 });
 
-test("POST /dev/session creates a user, signs in as any sign-in does, and ends the browser's session", async () => {
-  const created = await signInForDevelopment("New@example.com", cookie);
+test("POST /dev/session creates a user", async () => {
+  const created = await signInForDevelopment("New@example.com");
   expect(created).toMatchObject({ status: 302, location: "/dashboard" });
   expect(await openAccount(`session=${created.cookies.session}`)).toMatchObject({
     data: { user: { email: "new@example.com" } },
   });
-  expect((await openAccount(cookie)).location).toBe("/login");
   expect(await told()).toEqual([await newUser("new@example.com")]);
-
-  const known = await signInForDevelopment(email);
-  expect(await openAccount(`session=${known.cookies.session}`)).toMatchObject({ data: { user: { email } } });
-  expect(await told()).toHaveLength(1);
 });
 
-test("POST /dev/session sets the groups where they are given, and leaves them where not", async () => {
+test("POST /dev/session ends the browser's session", async () => {
+  await signInForDevelopment("New@example.com", cookie);
+  expect((await openAccount(cookie)).location).toBe("/login");
+});
+
+test("POST /dev/session signs a known user in", async () => {
+  const known = await signInForDevelopment(email);
+  expect(await openAccount(`session=${known.cookies.session}`)).toMatchObject({ data: { user: { email } } });
+  expect(await told()).toEqual([]);
+});
+
+describe("the groups of POST /dev/session", () => {
   const signIn = async (more: Record<string, string>) => {
     const { cookies, status } = await call(devSession.action, post("/dev/session", { email, ...more }));
     const [user] = await latchkey.execute<{ groups: string[] }>("select groups from users where id = ?", [id]);
     return [status, cookies.session !== undefined, user?.groups];
   };
-  expect(await signIn({ groups: "staff,admins" })).toEqual([302, true, ["admins", "staff"]]);
-  expect(await told()).toMatchObject([{ type: "user.groups_changed", data: { groups: ["admins", "staff"] } }]);
-  expect(await signIn({})).toEqual([302, true, ["admins", "staff"]]);
-  expect(await signIn({ groups: "Staff" })).toEqual([422, false, ["admins", "staff"]]);
-  expect(await signIn({ groups: "" })).toEqual([302, true, []]);
+
+  test("are set", async () => {
+    expect(await signIn({ groups: "staff,admins" })).toEqual([302, true, ["admins", "staff"]]);
+    expect(await told()).toMatchObject([{ type: "user.groups_changed", data: { groups: ["admins", "staff"] } }]);
+  });
+
+  test.each([
+    ["stay without a field", {}, [302, true, ["admins", "staff"]]],
+    ["stay when one is invalid", { groups: "Staff" }, [422, false, ["admins", "staff"]]],
+    ["end with an empty field", { groups: "" }, [302, true, []]],
+  ])("%s", async (_outcome, more, expected) => {
+    await signIn({ groups: "staff,admins" });
+    expect(await signIn(more)).toEqual(expected);
+  });
 });
 
-test("POST /dev/session refuses an invalid address and a suspended account", async () => {
+test.each([
+  ["an invalid address", "ada"],
+  ["a suspended account", email],
+])("POST /dev/session refuses %s", async (_what, address) => {
   await suspendUser(id);
-  for (const address of ["ada", email]) {
-    const refused = await latchkey.unchanged(() => signInForDevelopment(address));
-    expect(refused).toMatchObject({ status: 422, data: { email: address } });
-    expect(refused.cookies).toEqual({});
-  }
+  const refused = await latchkey.unchanged(() => signInForDevelopment(address));
+  expect(refused).toMatchObject({ status: 422, data: { email: address } });
+  expect(refused.cookies).toEqual({});
 });
