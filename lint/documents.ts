@@ -97,7 +97,6 @@ const named: [what: string, names: string[], document: string][] = [
     "docs/applications.md",
   ],
   ["command", latchkeyProgram().commands.flatMap(wordsOf), "docs/commands.md"],
-  ["provider", [...providerNames], "README.md"],
   ["provider", [...providerNames], "docs/providers.md"],
   ["provider's label", labels, "app/components/provider-marks.svg"],
   ["table", tables, "docs/requirements.md"],

@@ -6,6 +6,7 @@ import { parseEnv } from "node:util";
 import { afterAll, describe, expect, expectTypeOf, test } from "vitest";
 import { type Config, type Environment, loadConfig, type MailConfig, type SmtpConfig } from "#server/config";
 import { urlHost } from "#server/settings/forms";
+import { providerNames } from "#server/settings/provider-names";
 import { plainIssuerWarning } from "#server/settings/rules";
 import { settings } from "#server/settings/settings";
 import { unknownNames } from "#server/settings/unknown-names";
@@ -52,6 +53,7 @@ function problems(environment: Environment): string[] {
 }
 
 const day = 24 * 3_600_000; // ms
+const oneOf = (names: readonly string[]) => `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 const notHttps = "must be an https URL, or an http one of a loopback address";
 
 test("a name in the environment that is almost a setting is named with it, and no name of others is", () => {
@@ -253,10 +255,12 @@ describe("a setting is read", () => {
     [postmark, { mail: { ...parsedMail, driver: "postmark", apiKey: "pm-the-key" } }],
     [identityProvider, { identityProvider: google }],
     [{ IDP_NAME: "" }, { identityProvider: null }],
-    ...["github", "gitlab", "discord"].map<Read>((provider) => [
-      { ...identityProvider, IDP_PROVIDER: provider },
-      { identityProvider: expect.objectContaining({ provider, issuer: null }) },
-    ]),
+    ...providerNames
+      .filter((provider) => provider !== "oidc")
+      .map<Read>((provider) => [
+        { ...identityProvider, IDP_PROVIDER: provider },
+        { identityProvider: expect.objectContaining({ provider, issuer: null }) },
+      ]),
     [{ IDP_PROVIDER: "oidc" }, { identityProvider: null }],
     [{ IDENTITY_TOKENS: "off", IDENTITY_KEY: identityKey.toString("base64") }, { identityKey: null }],
     [{ IDENTITY_TOKENS: "on", IDENTITY_KEY: `${"/".repeat(42)}8=` }, { identityKey: Buffer.alloc(32, 255) }],
@@ -403,7 +407,7 @@ const malformed: Malformed[] = [
   [`MAIL_API_URL ${notHttps}`, "mail.example http://mail.example ftp://127.0.0.1"],
   ["RESEND_API_KEY must be printable ASCII without spaces", ["re_with a space"]],
   ["POSTMARK_SERVER_TOKEN must be printable ASCII without spaces", ["pm\nline"]],
-  ["IDP_PROVIDER must be google, github, gitlab, discord or oidc", "facebook __proto__", identityProvider],
+  [`IDP_PROVIDER must be ${oneOf(providerNames)}`, "facebook __proto__", identityProvider],
   ["IDP_ISSUER must be an http or https URL", "sso.example"],
   ["IDP_AUTHORIZE_URL must be an http or https URL", "javascript:alert(1)"],
   ["IDP_TOKEN_URL must be an http or https URL", "/token"],

@@ -3,7 +3,7 @@ import type { WebhookPayload } from "#server/features/application/webhooks";
 import type { PostmarkAnswer, PostmarkEmail, ResendAnswer, ResendEmail } from "#server/mail/http-mailer";
 import type { AuthorizationRequest, TokenRequest, TokenResponse } from "#server/provider/client";
 import type { ProviderMetadata } from "#server/provider/discovery";
-import type { Claims, DiscordUser, GithubEmails, GithubUser, Profile } from "#server/provider/providers";
+import type { Profile } from "#server/provider/providers";
 import type { ChangedUser } from "#server/queue/jobs";
 
 test("the requests to a provider have the types of RFC 6749", () => {
@@ -40,28 +40,6 @@ test("a provider's answers have the types that they are parsed to", () => {
     jwks_uri?: string | undefined;
     end_session_endpoint?: string | undefined;
     authorization_response_iss_parameter_supported?: boolean | undefined;
-  }>();
-  expectTypeOf<Claims>().toEqualTypeOf<{
-    sub: string;
-    email: string | null;
-    email_verified: boolean;
-    name: string | null;
-    picture: string | null;
-  }>();
-  expectTypeOf<GithubUser>().toEqualTypeOf<{
-    id: string;
-    login: string | null;
-    name: string | null;
-    avatar_url: string | null;
-  }>();
-  expectTypeOf<GithubEmails>().toEqualTypeOf<{ email: string | null; primary: boolean; verified: boolean }[]>();
-  expectTypeOf<DiscordUser>().toEqualTypeOf<{
-    id: string;
-    username: string | null;
-    global_name: string | null;
-    avatar: string | null;
-    email: string | null;
-    verified: boolean;
   }>();
   expectTypeOf<Profile>().toEqualTypeOf<{
     id: string;
