@@ -3,6 +3,7 @@ import { type Language, languages } from "../languages/languages";
 import { databaseUrl, directUrl } from "./database-url";
 import * as forms from "./forms";
 import { logo } from "./logo";
+import { mailDrivers, mailServices } from "./mail-services";
 import { providerNames } from "./provider-names";
 import { parseCookieDomain } from "./session-domain";
 import { parseSmtpUrl } from "./smtp-url";
@@ -59,7 +60,7 @@ export const settings = {
   },
   mail: {
     MAIL_DRIVER: {
-      form: forms.oneOf("log", "smtp", "resend", "postmark"),
+      form: forms.oneOf("log", ...mailDrivers),
       default: "log",
       help: "The mail service; `log` writes each mail to standard output.",
     },
@@ -87,7 +88,7 @@ export const settings = {
     },
     MAIL_API_URL: {
       form: forms.httpsUrl,
-      help: "Another base URL of Resend or Postmark: a region's, or a mock server.",
+      help: `Another base URL of ${forms.either(Object.values(mailServices).map(({ service }) => service))}: a region's, or a mock server.`,
     },
   },
   identityProvider: {

@@ -1,6 +1,5 @@
 import { expectTypeOf, test } from "vitest";
 import type { WebhookPayload } from "#server/features/application/webhooks";
-import type { PostmarkAnswer, PostmarkEmail, ResendAnswer, ResendEmail } from "#server/mail/http-mailer";
 import type { AuthorizationRequest, TokenRequest, TokenResponse } from "#server/provider/client";
 import type { ProviderMetadata } from "#server/provider/discovery";
 import type { Profile } from "#server/provider/providers";
@@ -49,32 +48,6 @@ test("a provider's answers have the types that they are parsed to", () => {
     pictureUrl: string | null;
     groups?: string[];
   }>();
-});
-
-test("the mail services' requests and answers have their documented types", () => {
-  expectTypeOf<ResendEmail>().toEqualTypeOf<{
-    from: string;
-    to: [string];
-    subject: string;
-    text: string;
-    html: string;
-    reply_to?: string;
-    headers: Record<string, string>;
-  }>();
-  expectTypeOf<ResendAnswer>().toEqualTypeOf<{ id: string }>();
-  expectTypeOf<PostmarkEmail>().toEqualTypeOf<{
-    From: string;
-    To: string;
-    ReplyTo?: string;
-    Subject: string;
-    TextBody: string;
-    HtmlBody: string;
-    Headers: { Name: string; Value: string }[];
-    MessageStream: "outbound";
-    TrackOpens: false;
-    TrackLinks: "None";
-  }>();
-  expectTypeOf<PostmarkAnswer>().toEqualTypeOf<{ ErrorCode: 0 }>();
 });
 
 test("a webhook's body has the types of Standard Webhooks 1.0, and the user those of /auth/session", () => {
