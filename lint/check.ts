@@ -9,6 +9,8 @@ const rules = [
   "tsx lint/documents.ts",
   "tsx lint/settings.ts --check",
   "tsx lint/migrations.ts",
+  "tsx lint/migration-list.ts --check",
+  "tsx lint/schema.ts",
   "tsx lint/evidence/evidence.ts --check",
 ];
 const checks = process.argv[2] === "lint" ? rules : [...rules, "tsc", "npm run build", "knip"];

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Command } from "commander";
 import { latchkeyProgram } from "#server/commands/command-line";
+import { mailDrivers, mailServices } from "#server/settings/mail-services";
 import { providerNames } from "#server/settings/provider-names";
 import { settings } from "#server/settings/settings";
 import { providers } from "../server/provider/providers";
@@ -78,12 +79,12 @@ const wordsOf = (command: Command): string[] =>
     ? [command.name()]
     : command.commands.flatMap(wordsOf).map((words) => `${command.name()} ${words}`);
 const between = (code: string, start: string, end: string) => code.split(start)[1]?.split(end)[0] ?? "";
-const declarations = textOf("server/settings/settings.ts");
-const choices = (name: string) =>
-  stringsOf(between(declarations, `${name}: {`, "help:")).filter((text) => text !== "log");
 
 const routes = readdirSync("app/routes").map((file) => textOf(join("app/routes", file)));
 const titles = routes.flatMap((code) => [...code.matchAll(/\btitled\("([\w.]+)"/g)].map(([, key = ""]) => key));
+
+/** `config.ts` reads the keys of mail services by their table. */
+const isNoKey = (name: string) => Object.values(mailServices).every(({ setting }) => setting !== name);
 
 const labels = Object.values(providers).flatMap(({ label }) => label ?? []);
 
@@ -97,13 +98,12 @@ const named: [what: string, names: string[], document: string][] = [
     "docs/applications.md",
   ],
   ["command", latchkeyProgram().commands.flatMap(wordsOf), "docs/commands.md"],
-  ["provider", [...providerNames], "README.md"],
   ["provider", [...providerNames], "docs/providers.md"],
   ["provider's label", labels, "app/components/provider-marks.svg"],
   ["table", tables, "docs/requirements.md"],
-  ["setting", Object.values(settings).flatMap(Object.keys), "server/config.ts"],
+  ["setting", Object.values(settings).flatMap(Object.keys).filter(isNoKey), "server/config.ts"],
   ["title of a page", titles, "tests/support/browser/visits.ts"],
-  ["mail driver", choices("MAIL_DRIVER"), "docs/operation.md"],
+  ["mail driver", [...mailDrivers], "docs/operation.md"],
 ];
 for (const [what, names, document] of named) {
   const text = textOf(document);
@@ -124,7 +124,7 @@ const earlier = `
   password.not_looked_up, users.imported, user.created, user.email_changed, user.provider_linked,
   user.provider_unlinked, user.password_changed, user.deleted, user reset-link, user end-sessions, user unlink,
   user delete, user restore, user clear-limits, user end-all-sessions, mail retry, webhook retry, database copy,
-  gitlab, RESEND_API_KEY, POSTMARK_SERVER_TOKEN, IDP_CLIENT_ID, IDP_CLIENT_SECRET, IDP_PROVIDER,
+  gitlab, IDP_CLIENT_ID, IDP_CLIENT_SECRET, IDP_PROVIDER,
   IDP_AUTHORIZE_URL, IDP_SCOPE, IDP_PKCE, BRAND_LOGO, BRAND_COLOR, TERMS_URL, PRIVACY_URL, DEFAULT_LOCALE,
   METRICS_PORT, METRICS_HOST, resend, postmark
 `

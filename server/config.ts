@@ -3,6 +3,7 @@ import { brandColors, defaultColor } from "./brand-colors";
 import { StartError } from "./errors";
 import { requiredValue } from "./process-value";
 import { brokenRules } from "./settings/combinations";
+import { mailServices } from "./settings/mail-services";
 import { type Environment, readSettings } from "./settings/read-settings";
 import { allowedTarget, type ReturnOrigins } from "./settings/return-to";
 import type { Values } from "./settings/settings";
@@ -18,12 +19,6 @@ export type MetricsConfig = NonNullable<Config["metrics"]>;
 
 /** A value that is there, because its setting is required with another one or passed a rule. */
 const given = <Value>(value: Value | null | undefined): Value => value as Value;
-
-/** The mail services with an HTTP API: the name, and the setting that has the key. */
-export const mailServices = {
-  resend: { service: "Resend", setting: "RESEND_API_KEY" },
-  postmark: { service: "Postmark", setting: "POSTMARK_SERVER_TOKEN" },
-} as const satisfies Record<Exclude<Values["MAIL_DRIVER"], "log" | "smtp">, { service: string; setting: keyof Values }>;
 
 const withoutSlash = (url: string) => url.replace(/\/+$/, "");
 

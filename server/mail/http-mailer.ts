@@ -6,7 +6,7 @@ import type { MailRefusal } from "../events";
 import { headersIn, type Mail, type Mailer } from "./mail";
 
 /** `POST /emails`, https://resend.com/docs/api-reference/emails/send-email */
-export interface ResendEmail {
+interface ResendEmail {
   from: string;
   to: [string];
   subject: string;
@@ -17,7 +17,7 @@ export interface ResendEmail {
 }
 
 /** `POST /email`, https://postmarkapp.com/developer/api/email-api */
-export interface PostmarkEmail {
+interface PostmarkEmail {
   From: string;
   To: string;
   ReplyTo?: string;
@@ -43,12 +43,10 @@ interface MailService {
   verify: { path: string; known?: string };
 }
 
-export const resendAnswer = z.object({ id: z.string() });
-export type ResendAnswer = z.infer<typeof resendAnswer>;
+const resendAnswer = z.object({ id: z.string() });
 
 /** Postmark may refuse a mail with status 200 and an error code. */
-export const postmarkAnswer = z.object({ ErrorCode: z.literal(0) });
-export type PostmarkAnswer = z.infer<typeof postmarkAnswer>;
+const postmarkAnswer = z.object({ ErrorCode: z.literal(0) });
 
 const services = {
   /** Resend tracks opens and links by domain, not by message: switch both off for the sending domain. */

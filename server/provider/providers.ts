@@ -53,8 +53,7 @@ const url = matching(/^[^\p{Cc}\p{Cs}]{1,2048}$/u); // every signed-in request r
 const avatar = matching(/^\w{1,255}$/);
 
 /** The standard claims, OpenID Connect Core 1.0, section 5.1. */
-export const claims = z.object({ sub: providerId, email, email_verified: verified, name: text, picture: url });
-export type Claims = z.infer<typeof claims>;
+const claims = z.object({ sub: providerId, email, email_verified: verified, name: text, picture: url });
 
 /** A claim of groups: texts, or one text. */
 export const groupsClaim = (name: string) =>
@@ -75,20 +74,17 @@ const profileOfClaims = claims.transform(
 const openIdConnect = { scope: "openid email profile", profile: profileOfClaims, emails: null };
 
 /** https://docs.github.com/rest/users/users#get-the-authenticated-user; its `email` is the public one, unverified. */
-export const githubUser = z.object({ id: providerId, login: text, name: text, avatar_url: url });
-export type GithubUser = z.infer<typeof githubUser>;
+const githubUser = z.object({ id: providerId, login: text, name: text, avatar_url: url });
 
 /** https://docs.github.com/rest/users/emails */
-export const githubEmails = z.array(
+const githubEmails = z.array(
   z
     .object({ email, primary: z.boolean().catch(false), verified })
     .catch({ email: null, primary: false, verified: false }),
 );
-export type GithubEmails = z.infer<typeof githubEmails>;
 
 /** https://discord.com/developers/docs/resources/user#user-object */
-export const discordUser = z.object({ id: providerId, username: text, global_name: text, avatar, email, verified });
-export type DiscordUser = z.infer<typeof discordUser>;
+const discordUser = z.object({ id: providerId, username: text, global_name: text, avatar, email, verified });
 
 export const providers = {
   google: {

@@ -1,4 +1,5 @@
-import { isConfidential, isWebhookSecret, notHttps, notWebhookSecret } from "./formats";
+import { either, isConfidential, notHttps } from "./formats";
+import { eventsSecrets, tellsEvents } from "./mail-services";
 import { allowedTarget, wildcardDomain } from "./return-to";
 import { isWithin } from "./session-domain";
 import type { KnownValues, Values } from "./settings";
@@ -21,14 +22,10 @@ const isPlain = (url: string | null | undefined) => Boolean(url) && !isConfident
 export const plainIssuerWarning = (issuer: string | null | undefined): string[] =>
   isPlain(issuer) ? ["IDP_ISSUER is http: the client's secret and people's addresses cross the network in clear"] : [];
 
-const hasNoEvents = () => "must not be set: MAIL_DRIVER is not resend or postmark";
-
-const eventsSecretProblem: Record<Values["MAIL_DRIVER"], (secret: string) => string | false> = {
-  log: hasNoEvents,
-  smtp: hasNoEvents,
-  resend: (secret) => !isWebhookSecret(secret) && notWebhookSecret,
-  postmark: (secret) => secret.length < 16 && "must have 16 characters or more",
-};
+function eventsSecretProblem(driver: Values["MAIL_DRIVER"], secret: string): string | undefined {
+  if (!tellsEvents(driver)) return `must not be set: MAIL_DRIVER is not ${either(Object.keys(eventsSecrets))}`;
+  return eventsSecrets[driver].safeParse(secret).error?.issues[0]?.message;
+}
 
 /** The problems of the rules between settings. A setting with a problem of its own breaks none. */
 export function brokenRules(values: KnownValues, appUrl: string | undefined, production: boolean): string[] {
@@ -47,7 +44,7 @@ export function brokenRules(values: KnownValues, appUrl: string | undefined, pro
   const noProvider = "no provider is configured (IDP_CLIENT_ID)";
 
   const eventsSecret = values.MAIL_EVENTS_SECRET;
-  const eventsProblem = eventsSecret && MAIL_DRIVER && eventsSecretProblem[MAIL_DRIVER](eventsSecret);
+  const eventsProblem = eventsSecret && MAIL_DRIVER && eventsSecretProblem(MAIL_DRIVER, eventsSecret);
 
   const rules: [isBroken: unknown, problem: string][] = [
     [

@@ -20,11 +20,12 @@ export const list = (parse: (part: string) => string | null, problem: string) =>
 
 const alternatives = new Intl.ListFormat("en-GB", { type: "disjunction" });
 
-/** In Markdown. */
-export const names = (all: readonly string[]) => alternatives.format(all.map((name) => `\`${name}\``));
+export const either = (all: readonly string[]) => alternatives.format(all);
 
-export const oneOf = <const Name extends string>(...names: Name[]) =>
-  z.enum(names, `must be ${alternatives.format(names)}`);
+/** In Markdown. */
+export const names = (all: readonly string[]) => either(all.map((name) => `\`${name}\``));
+
+export const oneOf = <const Name extends string>(...names: Name[]) => z.enum(names, `must be ${either(names)}`);
 
 const matching = (pattern: RegExp, problem: string) => z.string().regex(pattern, problem);
 
@@ -127,15 +128,13 @@ function parseWebhookUrl(text: string): string | null {
 export const webhookUrl = parsed(parseWebhookUrl, `${notHttps}, without credentials`);
 
 /** Standard Webhooks 1.0: 24 to 64 bytes, base64. */
-export function isWebhookSecret(text: string): boolean {
+function isWebhookSecret(text: string): boolean {
   const [, base64 = ""] = /^whsec_(.+)$/.exec(text) ?? [];
   const bytes = Buffer.from(base64, "base64");
   return bytes.length >= 24 && bytes.length <= 64 && bytes.toString("base64") === base64;
 }
 
-export const notWebhookSecret = "must be whsec_ and the base64 of 24 to 64 bytes";
-
-export const webhookSecret = z.string().refine(isWebhookSecret, notWebhookSecret);
+export const webhookSecret = z.string().refine(isWebhookSecret, "must be whsec_ and the base64 of 24 to 64 bytes");
 
 /** The origin in the spelling of the URL Standard; `null` when the text has more than an origin, or is none. */
 function parseOrigin(text: string): string | null {

@@ -3,6 +3,7 @@ import { type Language, languages } from "../languages/languages";
 import { databaseUrl, directUrl } from "./database-url";
 import * as formats from "./formats";
 import { logo } from "./logo";
+import { mailDrivers, mailServices } from "./mail-services";
 import { providerNames } from "./provider-names";
 import { parseCookieDomain } from "./session-domain";
 import { parseSmtpUrl } from "./smtp-url";
@@ -59,7 +60,7 @@ export const settings = {
   },
   mail: {
     MAIL_DRIVER: {
-      format: formats.oneOf("log", "smtp", "resend", "postmark"),
+      format: formats.oneOf("log", ...mailDrivers),
       default: "log",
       help: "The mail service; `log` writes each mail to standard output.",
     },
@@ -92,7 +93,7 @@ export const settings = {
     },
     MAIL_API_URL: {
       format: formats.httpsUrl,
-      help: "Another base URL of Resend or Postmark: a region's, or a mock server.",
+      help: `Another base URL of ${formats.either(Object.values(mailServices).map(({ service }) => service))}: a region's, or a mock server.`,
     },
   },
   identityProvider: {

@@ -252,7 +252,6 @@ test("an embedded database that others can open; while a service holds it, the s
 const at = (port: number, scheme = "smtp") => mailSettings(`${scheme}://${credentials}@localhost:${port}`);
 const withoutDatabase = () => ({ DATABASE_URL: `pglite:${folder}/data` });
 const resend = { MAIL_DRIVER: "resend", MAIL_FROM: "mail@latchkey.example", RESEND_API_KEY: "re_secret" };
-const postmark = { MAIL_DRIVER: "postmark", MAIL_FROM: "mail@latchkey.example", POSTMARK_SERVER_TOKEN: "re_secret" };
 
 testCases("mail", withoutDatabase, {
   "a closed port": [
@@ -306,26 +305,6 @@ test("test mail: the recipient is refused or invalid", async () => {
     expect.stringMatching(/^fail the mail service refuses the recipient Mend: /),
   ]);
   expect(await check("nobody")).toEqual([expect.stringMatching(/^fail the address is none Mend: /)]);
-});
-
-const refusal = (service: string, why: string, setting: string) =>
-  `fail ${service} refuses the key (${why}) Mend: correct ${setting}: the service's website has it`;
-const noKey = refusal("Resend", "status 403, invalid_api_key", "RESEND_API_KEY");
-const noToken = refusal("Postmark", "status 401, 10", "POSTMARK_SERVER_TOKEN");
-
-test.each([
-  ["Resend: full access", resend, "/domains", 200, { data: [] }, "ok resend: the key is accepted"],
-  ["Resend: may only send", resend, "/domains", 401, { name: "restricted_api_key" }, "ok resend: the key is accepted"],
-  ["Resend: wrong", resend, "/domains", 403, { name: "invalid_api_key" }, noKey],
-  ["Postmark: right", postmark, "/server", 200, { ID: 1 }, "ok postmark: the key is accepted"],
-  ["Postmark: wrong", postmark, "/server", 401, { ErrorCode: 10 }, noToken],
-])("mail: the key of %s", async (_what, settings, path, status, body, line) => {
-  const [origin, reqheaders] =
-    settings === resend
-      ? ["https://api.resend.com", { Authorization: "Bearer re_secret" }]
-      : ["https://api.postmarkapp.com", { "X-Postmark-Server-Token": "re_secret" }];
-  nock(origin, { reqheaders }).get(path).reply(status, body);
-  expect(await named("mail", { ...withoutDatabase(), ...settings, APP_URL })).toEqual([line]);
 });
 
 testCases("provider", withoutDatabase, {

@@ -24,7 +24,7 @@ const unusableDatabase = { DATABASE_URL: "pglite:/dev/null/never-opened" };
 test("an invalid configuration is one message without a secret, and exit status 1", async () => {
   const output = await failedStart({
     APP_URL: "latchkey.example",
-    MAIL_DRIVER: "pigeon",
+    PROCESSES: "pigeon",
     IDP_CLIENT_ID: "the-client-id",
     DATABASE_URL: "mysql://root:a-secret-value@localhost/latchkey",
   });
@@ -32,7 +32,7 @@ test("an invalid configuration is one message without a secret, and exit status 
     "The configuration is not usable:",
     "  - APP_URL must be an origin such as https://login.example.com: no path, query or credentials",
     "  - DATABASE_URL must be a postgresql:// URL, or pglite: and a folder",
-    "  - MAIL_DRIVER must be log, smtp, resend or postmark",
+    "  - PROCESSES must be auto, or a number from 1 to 99",
     "  - IDP_CLIENT_SECRET is missing: IDP_CLIENT_ID is set",
     "",
   ]);

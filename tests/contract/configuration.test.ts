@@ -7,6 +7,8 @@ import { afterAll, describe, expect, expectTypeOf, test } from "vitest";
 import { type Config, type Environment, loadConfig, type MailConfig, type SmtpConfig } from "#server/config";
 import { plainIssuerWarning } from "#server/settings/combinations";
 import { urlHost } from "#server/settings/formats";
+import { mailDrivers, mailServices } from "#server/settings/mail-services";
+import { providerNames } from "#server/settings/provider-names";
 import { settings } from "#server/settings/settings";
 import { unknownNames } from "#server/settings/unknown-names";
 
@@ -52,6 +54,8 @@ function problems(environment: Environment): string[] {
 }
 
 const day = 24 * 3_600_000; // ms
+const keys = Object.entries(mailServices).map(([driver, { setting }]) => ({ driver, setting }));
+const oneOf = (names: readonly string[]) => `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 const notHttps = "must be an https URL, or an http one of a loopback address";
 
 test("a name in the environment that is almost a setting is named with it, and no name of others is", () => {
@@ -253,10 +257,12 @@ describe("a setting is read", () => {
     [postmark, { mail: { ...parsedMail, driver: "postmark", apiKey: "pm-the-key" } }],
     [identityProvider, { identityProvider: google }],
     [{ IDP_NAME: "" }, { identityProvider: null }],
-    ...["github", "gitlab", "discord"].map<Read>((provider) => [
-      { ...identityProvider, IDP_PROVIDER: provider },
-      { identityProvider: expect.objectContaining({ provider, issuer: null }) },
-    ]),
+    ...providerNames
+      .filter((provider) => provider !== "oidc")
+      .map<Read>((provider) => [
+        { ...identityProvider, IDP_PROVIDER: provider },
+        { identityProvider: expect.objectContaining({ provider, issuer: null }) },
+      ]),
     [{ IDP_PROVIDER: "oidc" }, { identityProvider: null }],
     [{ IDENTITY_TOKENS: "off", IDENTITY_KEY: identityKey.toString("base64") }, { identityKey: null }],
     [{ IDENTITY_TOKENS: "on", IDENTITY_KEY: `${"/".repeat(42)}8=` }, { identityKey: Buffer.alloc(32, 255) }],
@@ -392,7 +398,7 @@ const malformed: Malformed[] = [
     ],
     webhook,
   ],
-  ["MAIL_DRIVER must be log, smtp, resend or postmark", "sendmail"],
+  [`MAIL_DRIVER must be ${oneOf(["log", ...mailDrivers])}`, "sendmail"],
   [
     "SMTP_URL must be smtps://user:password@host:465 or smtp://user:password@host:587, in user and password %40 for @",
     `mail.example:587 http://a:b@mail.example smtp:a:b@mail.example smtp:/// smtp://a:b@:25 smtp://a:b@mail.example/path
@@ -401,9 +407,11 @@ const malformed: Malformed[] = [
   ],
   ["MAIL_FROM must be an address, or a name and an <address>", ["Latchkey", "a@b.example\r\nBcc: c@d.example"]],
   [`MAIL_API_URL ${notHttps}`, "mail.example http://mail.example ftp://127.0.0.1"],
-  ["RESEND_API_KEY must be printable ASCII without spaces", ["re_with a space"]],
-  ["POSTMARK_SERVER_TOKEN must be printable ASCII without spaces", ["pm\nline"]],
-  ["IDP_PROVIDER must be google, github, gitlab, discord or oidc", "facebook __proto__", identityProvider],
+  ...keys.map<Malformed>(({ setting }) => [
+    `${setting} must be printable ASCII without spaces`,
+    ["with a space", "a\nline"],
+  ]),
+  [`IDP_PROVIDER must be ${oneOf(providerNames)}`, "facebook __proto__", identityProvider],
   ["IDP_ISSUER must be an http or https URL", "sso.example"],
   ["IDP_AUTHORIZE_URL must be an http or https URL", "javascript:alert(1)"],
   ["IDP_TOKEN_URL must be an http or https URL", "/token"],
@@ -538,8 +546,10 @@ test.each<[problem: string, environment: Environment]>([
   ...publicIssuers.map((issuer): [string, Environment] => [publicGroups, { ...withGroups, IDP_ISSUER: issuer }]),
   [publicGroups, { ...withGroups, IDP_AUTHORIZE_URL: `${entra}/common/oauth2/v2.0/authorize` }],
   ["SMTP_URL is missing: MAIL_DRIVER is smtp", { ...smtp, SMTP_URL: "" }],
-  ["RESEND_API_KEY is missing: MAIL_DRIVER is resend", { ...resend, RESEND_API_KEY: "" }],
-  ["POSTMARK_SERVER_TOKEN is missing: MAIL_DRIVER is postmark", { ...postmark, POSTMARK_SERVER_TOKEN: "" }],
+  ...keys.map(({ driver, setting }): [string, Environment] => [
+    `${setting} is missing: MAIL_DRIVER is ${driver}`,
+    { ...resend, MAIL_DRIVER: driver, RESEND_API_KEY: "" },
+  ]),
   ["MAIL_FROM is missing: a mail service needs the sender's address", { ...resend, MAIL_FROM: "" }],
   ["APP_URL is missing: mailed links need the public address of this service", { ...postmark, NODE_ENV: "production" }],
   ["REGISTRATION_DOMAINS is missing: REGISTRATION is domains", { REGISTRATION: "domains" }],

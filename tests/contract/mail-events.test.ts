@@ -2,6 +2,8 @@ import { Webhook } from "standardwebhooks";
 import { beforeEach, describe, expect, test } from "vitest";
 import { checkMailEvents } from "#server/commands/doctor/mail";
 import { type ConfigurationError, loadConfig } from "#server/config";
+import { either } from "#server/settings/formats";
+import { eventsSecrets } from "#server/settings/mail-services";
 import * as route from "~/routes/mail.events";
 import { askForReset, openAccount, resetWith } from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
@@ -331,7 +333,7 @@ describe("MAIL_EVENTS_SECRET", () => {
     [
       "needs a driver that has events",
       { ...shared, MAIL_EVENTS_SECRET: secret },
-      "must not be set: MAIL_DRIVER is not resend or postmark",
+      `must not be set: MAIL_DRIVER is not ${either(Object.keys(eventsSecrets))}`,
     ],
   ])("%s", (_what, settings, problem) => {
     expect(problemsOf(settings)).toEqual([`MAIL_EVENTS_SECRET ${problem}`]);

@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
 import { describe, expect, test, vi } from "vitest";
-import type { Config, Environment } from "#server/config";
+import { checkMail } from "#server/commands/doctor/mail";
+import type { Environment } from "#server/config";
 import type { MailRefusal } from "#server/events";
 import { noticeMail } from "#server/features/owner/notices";
-import type { PostmarkEmail, ResendEmail } from "#server/mail/http-mailer";
 import { sendMail } from "#server/mail/mailer";
 import { emailChangeMail, registrationMail, resetMail } from "#server/mail/messages";
+import { type MailServiceName, mailServices } from "#server/settings/mail-services";
 import { configure } from "../support/configure";
 import { type Answer, recordOutgoingCalls } from "../support/outgoing-calls";
 
@@ -42,14 +43,18 @@ interface MailService {
   path: string;
   url: string;
   headers: Record<string, string>;
-  message: ResendEmail | PostmarkEmail;
-  accepted: string;
-  /** The bodies of answers with status 422 whose cause is this mail, not the configuration. */
-  refusals: [string, string, MailRefusal][];
-  invalidAnswers: [string, Answer, string][];
+  message: object;
+  accepted: { status: number; body: string };
+  /** Answers whose cause is this mail, not the configuration. */
+  refusals: [what: string, answer: { status: number; body: string }, reason: MailRefusal][];
+  invalidAnswers: [what: string, answer: Answer, reason: string][];
+  /** What `doctor` asks. */
+  verifyUrl: string;
+  /** Its answers, by the key: `null` for one that may send mails, else the cause that `doctor` names. */
+  keys: [what: string, answer: Answer, cause: string | null][];
 }
 
-const services: Record<Exclude<Config["mail"]["driver"], "log" | "smtp">, MailService> = {
+const services: Record<MailServiceName, MailService> = {
   resend: {
     settings: { MAIL_DRIVER: "resend", RESEND_API_KEY: "re_secret/+=" },
     path: "/emails",
@@ -64,17 +69,31 @@ const services: Record<Exclude<Config["mail"]["driver"], "log" | "smtp">, MailSe
       reply_to: "help@latchkey.example",
       headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All", "Content-Language": "en" },
     },
-    accepted: '{"id":"49a3999c-0ce1-4ea6-ab68-afcd6dc2e794"}',
+    accepted: { status: 200, body: '{"id":"49a3999c-0ce1-4ea6-ab68-afcd6dc2e794"}' },
     refusals: [
-      ["an invalid address", '{"name":"validation_error","message":"Invalid `to`"}', "message_refused"],
-      ["a parameter", '{"statusCode":422,"name":"invalid_parameter","message":"a"}', "message_refused"],
-      ["a missing field", '{"statusCode":422,"name":"missing_required_field","message":"a"}', "message_refused"],
+      [
+        "an invalid address",
+        { status: 422, body: '{"name":"validation_error","message":"Invalid `to`"}' },
+        "message_refused",
+      ],
+      ["a parameter", { status: 422, body: '{"name":"invalid_parameter","message":"Invalid"}' }, "message_refused"],
+      [
+        "a missing field",
+        { status: 422, body: '{"name":"missing_required_field","message":"Missing"}' },
+        "message_refused",
+      ],
     ],
     invalidAnswers: [
       ["status 422 for the sender", { status: 422, body: '{"name":"invalid_from_address"}' }, "status 422"],
       ["status 422 and no name", { status: 422, body: '{"name":{"a":"validation_error"}}' }, "status 422"],
       ["status 403 for the domain", { status: 403, body: '{"name":"validation_error"}' }, "status 403"],
       ["an object for the id", { body: '{"id":{}}' }, "unexpected"],
+    ],
+    verifyUrl: "https://api.resend.com/domains",
+    keys: [
+      ["with full access", { body: '{"data":[]}' }, null],
+      ["that may only send", { status: 401, body: '{"name":"restricted_api_key"}' }, null],
+      ["that is wrong", { status: 403, body: '{"name":"invalid_api_key"}' }, "status 403, invalid_api_key"],
     ],
   },
   postmark: {
@@ -98,38 +117,62 @@ const services: Record<Exclude<Config["mail"]["driver"], "log" | "smtp">, MailSe
       TrackOpens: false,
       TrackLinks: "None",
     },
-    accepted: `{"To":"${email}","SubmittedAt":"2026-11-21T07:25:01Z","MessageID":"0a129aee","ErrorCode":0,"Message":"OK"}`,
+    accepted: {
+      status: 200,
+      body: `{"To":"${email}","SubmittedAt":"2026-11-21T07:25:01Z","MessageID":"0a129aee","ErrorCode":0,"Message":"OK"}`,
+    },
     refusals: [
-      ["an invalid mail", '{"ErrorCode":300,"Message":"Invalid \'To\' address"}', "message_refused"],
-      ["an inactive recipient", '{"ErrorCode":406,"Message":"Inactive recipient"}', "recipient_refused"],
+      [
+        "an invalid mail",
+        { status: 422, body: '{"ErrorCode":300,"Message":"Invalid \'To\' address"}' },
+        "message_refused",
+      ],
+      [
+        "an inactive recipient",
+        { status: 422, body: '{"ErrorCode":406,"Message":"Inactive recipient"}' },
+        "recipient_refused",
+      ],
     ],
     invalidAnswers: [
       ["an error code of its own", { body: '{"ErrorCode":406,"Message":"Inactive recipient"}' }, "unexpected"],
       ["status 422 for the sender", { status: 422, body: '{"ErrorCode":400,"Message":"No signature"}' }, "status 422"],
       ["status 422 and a string for the code", { status: 422, body: '{"ErrorCode":"300"}' }, "status 422"],
+      ["an object for the code", { body: '{"ErrorCode":{}}' }, "unexpected"],
+    ],
+    verifyUrl: "https://api.postmarkapp.com/server",
+    keys: [
+      ["that is right", { body: '{"ID":1}' }, null],
+      ["that is wrong", { status: 401, body: '{"ErrorCode":10}' }, "status 401, 10"],
     ],
   },
 };
 
-const refusals: [string, Answer, string][] = [
-  ["status 200 and a body that is not JSON", { body: "OK" }, "not_json"],
-  ["status 200 and an empty object", { body: "{}" }, "unexpected"],
-  ["status 200 and an empty body", { body: "" }, "not_json"],
-  ["status 401", { status: 401, body: '{"message":"API key is invalid"}' }, "status 401"],
-  ["status 422 and a body that is not JSON", { status: 422, body: "no" }, "status 422"],
-  ["status 422 and half a body", { status: 422, body: '{"name":"', stall: "in the middle of the body" }, "status 422"],
-  ["status 429", { status: 429, headers: { "retry-after": "1" }, body: "{}" }, "status 429"],
-  ["status 500", { status: 500, body: "oops" }, "status 500"],
-  ["a redirect", { status: 307, headers: { location: "https://elsewhere.example/email" }, body: "{}" }, "redirect 307"],
-  ["more than one mebibyte", { body: `{"id":"x","ErrorCode":0}`.padEnd(1_048_577) }, "too_large"],
-  ["no headers before the deadline", { stall: "before the headers" }, "timeout"],
-  ["half a body", { body: '{"id":"x","ErrorCode":0}', stall: "in the middle of the body" }, "timeout"],
-  ["a broken connection", { broken: true }, "unreachable"],
-];
+/** What concerns no single mail, whatever the service. */
+function faultsOf({ accepted, refusals }: MailService): [what: string, answer: Answer, reason: string][] {
+  const { status = 0, body = "" } = refusals[0]?.[1] ?? {};
+  return [
+    ["acceptance and a body that is not JSON", { ...accepted, body: "OK" }, "not_json"],
+    ["acceptance and an empty object", { ...accepted, body: "{}" }, "unexpected"],
+    ["acceptance and an empty body", { ...accepted, body: "" }, "not_json"],
+    ["a refusal and a body that is not JSON", { status, body: "no" }, `status ${status}`],
+    ["a refusal and half a body", { status, body, stall: "in the middle of the body" }, `status ${status}`],
+    ["status 401", { status: 401, body: '{"message":"API key is invalid"}' }, "status 401"],
+    ["status 429", { status: 429, headers: { "retry-after": "1" }, body: "{}" }, "status 429"],
+    ["status 500", { status: 500, body: "oops" }, "status 500"],
+    ["a redirect", { status: 307, headers: { location: "https://elsewhere.example/" }, body: "{}" }, "redirect 307"],
+    ["more than one mebibyte", { ...accepted, body: accepted.body.padEnd(1_048_577) }, "too_large"],
+    ["no headers before the deadline", { stall: "before the headers" }, "timeout"],
+    ["half a body", { ...accepted, stall: "in the middle of the body" }, "timeout"],
+    ["a broken connection", { broken: true }, "unreachable"],
+  ];
+}
 
 const send = () => sendMail(email, resetMail("en", email, token));
 
-describe.each(Object.entries(services))("%s", (_name, service) => {
+describe.each(Object.entries(services) as [MailServiceName, MailService][])("%s", (name, service) => {
+  const { service: label, setting } = mailServices[name];
+  const key = service.settings[setting];
+
   test.each([
     ["at the service's default URL", {}, service.url, service.headers],
     [
@@ -140,7 +183,7 @@ describe.each(Object.entries(services))("%s", (_name, service) => {
     ],
   ])("one request sends the mail %s", async (_where, address, url, headers) => {
     configure({ ...settings, ...service.settings, ...address });
-    outgoing.answer("POST", url, { body: service.accepted });
+    outgoing.answer("POST", url, service.accepted);
     await send();
     const json = { accept: "application/json", "content-type": "application/json" };
     const body = expect.any(String);
@@ -150,19 +193,33 @@ describe.each(Object.entries(services))("%s", (_name, service) => {
   });
 
   test.each([
-    ...[...refusals, ...service.invalidAnswers].map(
+    ...[...faultsOf(service), ...service.invalidAnswers].map(
       ([fault, answer, reason]) => [fault, "CallError", reason, answer] as const,
     ),
-    ...service.refusals.map(([what, body, reason]) => [what, "MailRefused", reason, { status: 422, body }] as const),
+    ...service.refusals.map(([what, answer, reason]) => [what, "MailRefused", reason, answer] as const),
   ])("answered by %s: one request, then a %s without a secret", async (_answer, type, reason, answer) => {
     configure({ ...settings, ...service.settings });
     outgoing.answer("POST", service.url, answer);
     const error = await send().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: type, reason });
-    const secrets = [token, email, "re_secret", "pm-secret", "Invalid", "Inactive"];
-    for (const secret of secrets) expect(inspect(error)).not.toContain(secret);
+    const texts = [...String(answer.body).matchAll(/"message":"([^"]+)"/gi)].map(([, text = ""]) => text);
+    for (const secret of [token, email, key, ...texts]) expect(inspect(error)).not.toContain(secret);
     expect(outgoing.addresses()).toEqual([`POST ${service.url}`]);
     expect(outgoing.deadlines()).toEqual([5000]);
+  });
+
+  test.each(service.keys)("`doctor` verifies a key %s without sending a mail", async (_what, answer, cause) => {
+    const config = configure({ ...settings, ...service.settings });
+    outgoing.answer("GET", service.verifyUrl, answer);
+    const refused = {
+      status: "fail",
+      found: `${label} refuses the key (${cause})`,
+      mend: `correct ${setting}: the service's website has it`,
+    };
+    const accepted = { status: "ok", found: `${name}: the key is accepted` };
+    expect(await checkMail(config)).toEqual({ name: "mail", ...(cause === null ? accepted : refused) });
+    const headers = { accept: "application/json", ...service.headers };
+    expect(outgoing.calls()).toEqual([{ method: "GET", url: service.verifyUrl, headers, body: "" }]);
   });
 });
 

@@ -6,7 +6,7 @@ export interface Step {
   name: "discovery" | "token" | "profile" | "emails";
   method: "GET" | "POST";
   url: string;
-  answer: Record<string, unknown> | Record<string, unknown>[];
+  answer: object;
 }
 
 export interface ProviderCase {
@@ -17,7 +17,12 @@ export interface ProviderCase {
   prompts: string[];
   steps: Step[];
   profile: Profile;
+  /** The field of the profile's answer that has the id. */
   idField: string;
+  /** The last answer, with this address in place of the person's. */
+  withEmail(email: unknown, verified: unknown): Step["answer"];
+  /** Answers of its own form, each with what differs in the profile. */
+  edges: [what: string, step: Step["name"], changed: Step["answer"], expected: Partial<Profile>][];
 }
 
 export const clientId = "client&id=1+2 %3D é";
@@ -37,6 +42,8 @@ const step = (name: Step["name"], url: string, answer: Step["answer"]): Step => 
   answer,
 });
 
+const tooLongUrl = "https://a.example/".padEnd(2_049, "a");
+
 const bearer = { access_token: accessToken, token_type: "Bearer", expires_in: 3599, scope: "openid" };
 
 function openIdProvider(
@@ -46,22 +53,20 @@ function openIdProvider(
   profileUrl: string,
   prompts = ["select_account"],
 ) {
+  const claims = {
+    sub: "110169484474386276334",
+    name: "Ada Lovelace",
+    given_name: "Ada",
+    picture: "https://images.example/a/ada=s96-c?x=1&y=%20",
+    email: "Ada@Example.com",
+    email_verified: true,
+  };
   return (): ProviderCase => ({
     settings: credentials(name),
     consentUrl,
     scope: "openid email profile",
     prompts,
-    steps: [
-      step("token", tokenUrl, bearer),
-      step("profile", profileUrl, {
-        sub: "110169484474386276334",
-        name: "Ada Lovelace",
-        given_name: "Ada",
-        picture: "https://images.example/a/ada=s96-c?x=1&y=%20",
-        email: "Ada@Example.com",
-        email_verified: true,
-      }),
-    ],
+    steps: [step("token", tokenUrl, bearer), step("profile", profileUrl, claims)],
     profile: {
       email: "Ada@Example.com",
       emailVerified: true,
@@ -70,8 +75,18 @@ function openIdProvider(
       pictureUrl: "https://images.example/a/ada=s96-c?x=1&y=%20",
     },
     idField: "sub",
+    withEmail: (email, email_verified) => ({ ...claims, email, email_verified }),
+    edges: [],
   });
 }
+
+const githubEmails = (email: unknown, verified: unknown) => [
+  { email: "other@example.com", verified: true, primary: false, visibility: null },
+  { email, verified, primary: true, visibility: "private" },
+];
+
+const secondary = { email: "ada@example.com", verified: true, primary: false };
+const unknownEmail = { email: null, emailVerified: false };
 
 const github = (): ProviderCase => ({
   settings: credentials("github"),
@@ -93,10 +108,7 @@ const github = (): ProviderCase => ({
       name: null,
       email: "public@example.com",
     }),
-    step("emails", "https://api.github.com/user/emails", [
-      { email: "other@example.com", verified: true, primary: false, visibility: null },
-      { email: "ada@example.com", verified: true, primary: true, visibility: "private" },
-    ]),
+    step("emails", "https://api.github.com/user/emails", githubEmails("ada@example.com", true)),
   ],
   profile: {
     email: "ada@example.com",
@@ -106,7 +118,32 @@ const github = (): ProviderCase => ({
     pictureUrl: "https://avatars.example/u/583231?v=4",
   },
   idField: "id",
+  withEmail: githubEmails,
+  edges: [
+    ["a name", "profile", { name: "Ada Lovelace" }, { name: "Ada Lovelace" }],
+    ["a picture of 2,049 characters", "profile", { avatar_url: tooLongUrl }, { pictureUrl: null }],
+    ["the largest exact number for the id", "profile", { id: 2 ** 53 - 1 }, { id: "9007199254740991" }],
+    ["an empty list of addresses", "emails", [], unknownEmail],
+    ["no primary address", "emails", [secondary], unknownEmail],
+    [
+      "an unverified primary address",
+      "emails",
+      [{ ...secondary, verified: false, primary: true }, secondary],
+      { emailVerified: false },
+    ],
+    ["addresses of wrong types", "emails", ["ada@example.com", null, 1, [secondary]], unknownEmail],
+  ],
 });
+
+const discordUser = {
+  id: "80351110224678912",
+  username: "ada",
+  discriminator: "0",
+  global_name: "Ada Lovelace",
+  avatar: "a_8342729096ea3675442027381ff50dfe",
+  verified: true,
+  email: "ada@example.com",
+};
 
 const discord = (): ProviderCase => ({
   settings: credentials("discord"),
@@ -119,15 +156,7 @@ const discord = (): ProviderCase => ({
       expires_in: 604800,
       scope: "identify email",
     }),
-    step("profile", "https://discord.com/api/users/@me", {
-      id: "80351110224678912",
-      username: "ada",
-      discriminator: "0",
-      global_name: "Ada Lovelace",
-      avatar: "a_8342729096ea3675442027381ff50dfe",
-      verified: true,
-      email: "ada@example.com",
-    }),
+    step("profile", "https://discord.com/api/users/@me", discordUser),
   ],
   profile: {
     email: "ada@example.com",
@@ -137,6 +166,13 @@ const discord = (): ProviderCase => ({
     pictureUrl: "https://cdn.discordapp.com/avatars/80351110224678912/a_8342729096ea3675442027381ff50dfe.png",
   },
   idField: "id",
+  withEmail: (email, verified) => ({ ...discordUser, email, verified }),
+  edges: [
+    ["no display name", "profile", { global_name: null }, { name: "ada" }],
+    ["no avatar", "profile", { avatar: null }, { pictureUrl: null }],
+    ["an avatar of 256 characters", "profile", { avatar: "a".repeat(256) }, { pictureUrl: null }],
+    ["an avatar with a path traversal", "profile", { avatar: "../../x" }, { pictureUrl: null }],
+  ],
 });
 
 export function withAnswer(provider: ProviderCase, name: Step["name"], changed: Step["answer"]): ProviderCase {

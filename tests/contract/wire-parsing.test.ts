@@ -1,41 +1,62 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { z } from "zod";
-import { postmarkAnswer, resendAnswer } from "#server/mail/http-mailer";
 import { tokenResponse } from "#server/provider/client";
 import { providerMetadata } from "#server/provider/discovery";
-import { claims, discordUser, githubEmails, githubUser } from "#server/provider/providers";
+import { type Provider, providers } from "#server/provider/providers";
+import { providerCases, providerNames } from "./providers";
+
+type Row = [what: string, shape: z.ZodType, answer: object];
 
 const sso = "https://sso.example";
 const endpoints = { authorization_endpoint: `${sso}/authorize`, token_endpoint: sso, userinfo_endpoint: `${sso}/me` };
 
-test.each<[string, z.ZodType, Record<string, unknown>]>([
+const ofProviders = providerNames.flatMap((provider) => {
+  const { profile, emails }: Provider = providers[provider];
+  const shapes = new Map([
+    ["profile", profile],
+    ["emails", emails?.email],
+  ]);
+  return providerCases[provider]().steps.flatMap(({ name, answer }): Row[] => {
+    const shape = shapes.get(name);
+    return shape ? [[`${name} of ${provider}`, shape, answer]] : [];
+  });
+});
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+/** Whatever is no object, at any depth, with its path. */
+const valuesIn = (answer: object): [path: string[], value: unknown][] =>
+  Object.entries(answer).flatMap(([name, inner]) =>
+    isObject(inner)
+      ? valuesIn(inner).map(([path, value]): [string[], unknown] => [[name, ...path], value])
+      : [[[name], inner]],
+  );
+
+function withValue(answer: object, path: string[], value: unknown): object {
+  const copy = structuredClone(answer);
+  const parent = path.slice(0, -1).reduce<object>((inner, name) => Reflect.get(inner, name), copy);
+  Reflect.set(parent, path.at(-1) ?? "", value);
+  return copy;
+}
+
+const withMoreFields = (answer: object): object =>
+  JSON.parse(JSON.stringify(answer), (_name, value) =>
+    isObject(value) && !Array.isArray(value) ? { ...value, not_documented: {} } : value,
+  );
+
+describe.each<Row>([
   ["token response", tokenResponse, { access_token: "a", token_type: "Bearer" }],
   ["provider metadata", providerMetadata, { issuer: sso, ...endpoints }],
-  ["claims", claims, { sub: "1", email: "a@b.example", email_verified: true, name: "A", picture: "https://b.example" }],
-  ["GitHub user", githubUser, { id: "1", login: "a", name: "A", avatar_url: "https://b.example" }],
-  [
-    "Discord user",
-    discordUser,
-    { id: "1", username: "a", global_name: "A", avatar: "a_1", email: "a@b", verified: true },
-  ],
-  ["Resend's answer", resendAnswer, { id: "1" }],
-  ["Postmark's answer", postmarkAnswer, { ErrorCode: 0 }],
-])(
-  "a %s is parsed field by field, and an object in place of a string is not accepted",
-  { tags: ["1.5.2", "15.3.5"] },
-  (_what, shape, answer) => {
-    expect(shape.parse({ ...answer, not_documented: {} })).toEqual(answer);
-    for (const field of Object.keys(answer)) {
-      const parsed = shape.safeParse({ ...answer, [field]: { toString: answer[field] } });
-      expect(parsed.success ? Object(parsed.data)[field] : null).toBeOneOf([null, false]);
-    }
-  },
-);
+  ...ofProviders,
+])("%s", (_what, shape, answer) => {
+  test("fields that are not documented are dropped", { tags: ["1.5.2", "15.3.5"] }, () => {
+    expect(shape.parse(withMoreFields(answer))).toEqual(shape.parse(answer));
+  });
 
-test("GitHub's emails are parsed entry by entry", () => {
-  const entry = { email: "a@b.example", primary: true, verified: true };
-  const none = { email: null, primary: false, verified: false };
-  const wrong = { email: {}, primary: {}, verified: {} };
-  expect(githubEmails.parse([{ ...entry, visibility: "private" }, wrong, 1])).toEqual([entry, none, none]);
-  expect(githubEmails.safeParse({ 0: entry }).success).toBe(false);
+  test("an object in place of a value is refused, or counts as none", { tags: ["1.5.2", "15.3.5"] }, () => {
+    for (const [path, value] of valuesIn(answer)) {
+      const { data } = shape.safeParse(withValue(answer, path, { toString: value }));
+      if (data !== undefined) expect(data, path.join(".")).toEqual(shape.parse(withValue(answer, path, undefined)));
+    }
+  });
 });

@@ -1,9 +1,8 @@
 import { expectTypeOf, test } from "vitest";
 import type { WebhookPayload } from "#server/features/application/webhooks";
-import type { PostmarkAnswer, PostmarkEmail, ResendAnswer, ResendEmail } from "#server/mail/http-mailer";
 import type { AuthorizationRequest, TokenRequest, TokenResponse } from "#server/provider/client";
 import type { ProviderMetadata } from "#server/provider/discovery";
-import type { Claims, DiscordUser, GithubEmails, GithubUser, Profile } from "#server/provider/providers";
+import type { Profile } from "#server/provider/providers";
 import type { ChangedUser } from "#server/queue/jobs";
 
 test("the requests to a provider have the types of RFC 6749", () => {
@@ -41,28 +40,6 @@ test("a provider's answers have the types that they are parsed to", () => {
     end_session_endpoint?: string | undefined;
     authorization_response_iss_parameter_supported?: boolean | undefined;
   }>();
-  expectTypeOf<Claims>().toEqualTypeOf<{
-    sub: string;
-    email: string | null;
-    email_verified: boolean;
-    name: string | null;
-    picture: string | null;
-  }>();
-  expectTypeOf<GithubUser>().toEqualTypeOf<{
-    id: string;
-    login: string | null;
-    name: string | null;
-    avatar_url: string | null;
-  }>();
-  expectTypeOf<GithubEmails>().toEqualTypeOf<{ email: string | null; primary: boolean; verified: boolean }[]>();
-  expectTypeOf<DiscordUser>().toEqualTypeOf<{
-    id: string;
-    username: string | null;
-    global_name: string | null;
-    avatar: string | null;
-    email: string | null;
-    verified: boolean;
-  }>();
   expectTypeOf<Profile>().toEqualTypeOf<{
     id: string;
     email: string | null;
@@ -71,32 +48,6 @@ test("a provider's answers have the types that they are parsed to", () => {
     pictureUrl: string | null;
     groups?: string[];
   }>();
-});
-
-test("the mail services' requests and answers have their documented types", () => {
-  expectTypeOf<ResendEmail>().toEqualTypeOf<{
-    from: string;
-    to: [string];
-    subject: string;
-    text: string;
-    html: string;
-    reply_to?: string;
-    headers: Record<string, string>;
-  }>();
-  expectTypeOf<ResendAnswer>().toEqualTypeOf<{ id: string }>();
-  expectTypeOf<PostmarkEmail>().toEqualTypeOf<{
-    From: string;
-    To: string;
-    ReplyTo?: string;
-    Subject: string;
-    TextBody: string;
-    HtmlBody: string;
-    Headers: { Name: string; Value: string }[];
-    MessageStream: "outbound";
-    TrackOpens: false;
-    TrackLinks: "None";
-  }>();
-  expectTypeOf<PostmarkAnswer>().toEqualTypeOf<{ ErrorCode: 0 }>();
 });
 
 test("a webhook's body has the types of Standard Webhooks 1.0, and the user those of /auth/session", () => {

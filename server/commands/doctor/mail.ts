@@ -1,10 +1,12 @@
 import { parseAddress } from "../../accounts/users/email-address";
-import { type Config, type MailServiceConfig, mailServices, type SmtpConfig } from "../../config";
+import type { Config, MailServiceConfig, SmtpConfig } from "../../config";
 import { MailRefused } from "../../errors";
 import { errorFields } from "../../log";
 import { sendMail, verifyMailer } from "../../mail/mailer";
 import { testMail } from "../../mail/messages";
 import { parseSender } from "../../mail/smtp-mailer";
+import { either } from "../../settings/formats";
+import { mailDrivers, mailServices, tellsEvents } from "../../settings/mail-services";
 import { type Check, causeOf, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
 
 const { ok, warn, fail } = checksOf("mail");
@@ -63,7 +65,7 @@ export async function checkMail({ mail, production }: Config): Promise<Check> {
   if (mail.driver === "log") {
     if (!production) return ok("log: mails are written to standard output");
     const found = "log: mails are written to standard output, with their links";
-    return warn(found, "set MAIL_DRIVER to smtp, resend or postmark");
+    return warn(found, `set MAIL_DRIVER to ${either(mailDrivers)}`);
   }
   try {
     await verifyMailer();
@@ -77,7 +79,7 @@ export async function checkMail({ mail, production }: Config): Promise<Check> {
 
 /** Only a service with webhooks can tell of a mail that did not arrive. */
 export function checkMailEvents({ mail, appUrl }: Config): Check[] {
-  if (mail.driver === "log" || mail.driver === "smtp") return [];
+  if (mail.driver === "log" || mail.driver === "smtp" || !tellsEvents(mail.driver)) return [];
   const url = `${appUrl}/mail/events`;
   if (mail.eventsSecret !== null) return [eventChecks.ok(`bounces are heard of at ${url}`)];
   const { service } = mailServices[mail.driver];

@@ -2,7 +2,7 @@ import type { Options } from "@mikro-orm/postgresql";
 import { ownMigrations } from "../own";
 import type { MigrationClasses } from "./migration-classes";
 
-/** Every migration, the oldest first. A new one is added here, because the bundle has no folder to search. */
+/** Every migration, the oldest first: `npm run format` writes their list. */
 const migrations: MigrationClasses = {
   Migration20261121000000: async () => (await import("./Migration20261121000000")).Migration20261121000000,
   Migration20261122000000: async () => (await import("./Migration20261122000000")).Migration20261122000000,

@@ -6,6 +6,7 @@ import { historyKept, recordMail } from "../../accounts/users/history";
 import { config } from "../../config";
 import { logEvent } from "../../log";
 import { parseSender } from "../../mail/smtp-mailer";
+import { type EventsService, tellsEvents } from "../../settings/mail-services";
 import { uuidOf } from "../../tokens";
 
 type Told = "mail.bounced" | "mail.complained";
@@ -76,7 +77,7 @@ function parseEvent(headers: Headers, body: string): unknown {
 
 const digest = (text: string) => createHash("sha256").update(text).digest();
 
-const sources: Record<"resend" | "postmark", EventSource> = {
+const sources: Record<EventsService, EventSource> = {
   resend: {
     challenge: 'Webhook realm="Latchkey"',
     isGenuine(secret, headers, body) {
@@ -119,8 +120,8 @@ async function store({ id, type, at: stated, from, to }: MailEvent): Promise<voi
 /** The source of the mail service's events; `null` when `MAIL_EVENTS_SECRET` is not set. */
 export function mailEvents() {
   const { mail } = config();
-  if (mail.driver === "log" || mail.driver === "smtp" || mail.eventsSecret === null) return null;
-  const secret = mail.eventsSecret;
+  const secret = "eventsSecret" in mail && mail.eventsSecret;
+  if (!secret || !tellsEvents(mail.driver)) return null;
   const { challenge, isGenuine, shape } = sources[mail.driver];
   return {
     challenge,
