@@ -34,6 +34,14 @@ test("an export has the imported lines, whatever provider is configured then", a
   expect(await exported()).toEqual(users);
 });
 
+test("an imported account's history begins with its registration by an operator", async () => {
+  await importLines(users);
+  const told = await latchkey.execute("select user_id, actor, type from account_events order by user_id");
+  expect(told).toEqual(
+    ids.slice(0, 3).map((id) => ({ user_id: id, actor: "operator", type: "registration.completed" })),
+  );
+});
+
 test("an address that has an account is skipped and counted, whatever else its line has; a link to register ends", async () => {
   await importLines([users[0] ?? {}]);
   const before = await latchkey.execute("select * from users");

@@ -134,6 +134,17 @@ describe("a logout token of the provider", () => {
   });
 });
 
+test("the account's history tells that the provider has ended its sessions", async () => {
+  const id = await ada();
+  await latchkey.signedIn(id);
+  answerProvider();
+  await send(sign());
+  const told = await latchkey.execute(
+    "select user_id, actor, type, detail from account_events where actor = 'provider'",
+  );
+  expect(told).toEqual([{ user_id: id, actor: "provider", type: "session.ended", detail: "provider_logout" }]);
+});
+
 describe("a sign-in that is under way when the token is accepted", () => {
   const profile = { id: "ada", email: "ada@example.com", emailVerified: true, name: null, pictureUrl: null };
   const signIn = (arrivedAt: Date) => signInToAccount({ ...unknownVisitor, arrivedAt }, profile);

@@ -5,9 +5,9 @@ import { type ConfigurationError, loadConfig } from "#server/config";
 import { either } from "#server/settings/formats";
 import { eventsSecrets } from "#server/settings/mail-services";
 import * as route from "~/routes/mail.events";
-import { askForReset, openAccount, resetWith } from "../support/account-calls";
+import { askForReset, confirmAddress, logIn, openAccount, resetWith } from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
-import { resetLink } from "../support/mailed-links";
+import { emailChangeLink, resetLink } from "../support/mailed-links";
 import { newPassword } from "../support/passwords";
 import { call, get, type Outcome } from "../support/route-calls";
 
@@ -282,6 +282,15 @@ describe("an undeliverable address", () => {
     await latchkey.execute("update users set undeliverable_at = now(), undeliverable_by = 'mail.bounced'");
     await resetWith(link, newPassword);
     expect(await account()).toEqual({ undeliverable_at: null, undeliverable_by: null });
+  });
+
+  test("is no longer one once another address is confirmed", async () => {
+    latchkey.configure({ ...resend, MAIL_DRIVER: "log", MAIL_EVENTS_SECRET: undefined });
+    const link = await emailChangeLink(latchkey, `session=${(await logIn()).cookies.session}`, "new@example.com");
+    await latchkey.execute("update users set undeliverable_at = now(), undeliverable_by = 'mail.bounced'");
+    await confirmAddress(link);
+    const rows = await latchkey.execute("select email, undeliverable_at, undeliverable_by from users");
+    expect(rows).toEqual([{ email: link.email, undeliverable_at: null, undeliverable_by: null }]);
   });
 
   test.each([

@@ -99,6 +99,17 @@ describe("/login?max_age=600", () => {
     expect(data).toMatchObject({ returnTo: app, maxAge: 600 });
   });
 
+  const afterRefusal = (cookie: string) =>
+    call(login.loader, get(`/login${target()}`, { cookie, facts: { method: "POST" } }));
+
+  test("still says why after a refused password", async () => {
+    expect((await afterRefusal(await signedIn(601))).data.tooOld).toBe(10);
+  });
+
+  test("keeps the page of a refused password for who is fresh enough by another tab", async () => {
+    expect(await afterRefusal(await latchkey.signedIn())).toMatchObject({ status: 200, data: { tooOld: false } });
+  });
+
   test("keeps both on the way to the provider by SIGN_IN_REDIRECT", async () => {
     latchkey.configure({ SIGN_IN_REDIRECT: "on" });
     expect((await openLogin(target())).location).toBe(`/auth/idp${target()}`);

@@ -269,22 +269,38 @@ describe("a reset by a passkey", () => {
   });
 
   describe("of an account with 20 passkeys", () => {
+    const addPasskeys = async (amount: number) => {
+      const cookie = await latchkey.signedIn(userId);
+      for (let count = 0; count < amount; count++) await addPasskey(new Authenticator(), cookie);
+    };
     let link: MailedLink;
-    let refused: Outcome;
 
     beforeEach(async () => {
-      const cookie = await latchkey.signedIn(userId);
-      for (let count = 0; count < 20; count++) await addPasskey(new Authenticator(), cookie);
+      await addPasskeys(19);
       link = await resetLink(latchkey);
-      refused = await useLink("reset", link);
     });
 
-    test("is refused", () => {
-      expect(refused).toMatchObject({ status: 422, data: { errors: { passkey: failed } } });
+    test("is not begun, so that the browser makes none", async () => {
+      await addPasskeys(1);
+      expect(await latchkey.unchanged(() => begin("reset", link))).toMatchObject({ status: 403, options: null });
     });
 
-    test("leaves the link usable", async () => {
-      expect((await resetWith(link, newPassword)).status).toBe(302);
+    describe("which got the last one after the ceremony began", () => {
+      let refused: Outcome;
+
+      beforeEach(async () => {
+        const { options, cookie } = await begin("reset", link);
+        await addPasskeys(1);
+        refused = await finish("reset", { ...link, passkey: new Authenticator().create(options) }, { cookie });
+      });
+
+      test("is refused", () => {
+        expect(refused).toMatchObject({ status: 422, data: { errors: { passkey: failed } } });
+      });
+
+      test("leaves the link usable", async () => {
+        expect((await resetWith(link, newPassword)).status).toBe(302);
+      });
     });
   });
 

@@ -388,11 +388,28 @@ describe("adding", () => {
     await refuse(() => act(asked.cookie, "add-passkey", { passkey: answer }), "known");
   });
 
-  test("stops at 20", async () => {
-    for (let count = 0; count < 20; count++) await addPasskey(authenticator, session);
-    expect(await openAccount(session)).toMatchObject({ data: { passkeys: { newName: null } } });
-    expect((await addPasskey(authenticator, session)).status).toBe(422);
-    expect(await rows()).toHaveLength(20);
+  describe("stops at 20:", () => {
+    let late: { answer: string; cookie: string };
+
+    beforeEach(async () => {
+      for (let count = 0; count < 19; count++) await addPasskey(authenticator, session);
+      const asked = await ask("add", { cookie: session });
+      late = { answer: new Authenticator().create(asked.options), cookie: asked.cookie };
+      await addPasskey(authenticator, session);
+    });
+
+    test("the page offers no other", async () => {
+      expect(await openAccount(session)).toMatchObject({ data: { passkeys: { newName: null } } });
+    });
+
+    test("no other is begun", async () => {
+      expect(await ask("add", { cookie: session })).toMatchObject({ status: 403, options: null });
+    });
+
+    test("one that was begun before is refused", async () => {
+      expect((await act(late.cookie, "add-passkey", { passkey: late.answer })).status).toBe(422);
+      expect(await rows()).toHaveLength(20);
+    });
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { visitorFinder } from "#server/features/application/identity";
 import * as authSession from "~/routes/auth.session";
-import { logIn, logOut, openAccount, openLogin } from "../support/account-calls";
+import { confirmAddress, logIn, logOut, openAccount, openLogin } from "../support/account-calls";
 import { BoundBrowser, challengeIn, createKey, proofOf, registrationProof } from "../support/bound-browser";
 import { startLatchkey } from "../support/latchkey";
 import { goodPassword, newPassword, twice } from "../support/passwords";
@@ -506,6 +506,11 @@ describe("a bound session", () => {
 
     test("leads from the login to the 503 page", async () => {
       expect((await openLogin("", options)).status).toBe(503);
+    });
+
+    test("leads from the confirmation of an address to the 503 page", async () => {
+      const link = { email: "new@example.com", token: "0".repeat(64) };
+      expect((await confirmAddress(link, options)).status).toBe(503);
     });
 
     test("is none for a program", async () => {

@@ -6,7 +6,9 @@ import { context, type RequestFacts } from "#server/context";
 const origin = "http://localhost:3000";
 
 /** What the front door would know of a request; without them the request is one of this origin. */
-type Facts = Partial<Pick<RequestFacts, "host" | "origin" | "path" | "client" | "crossSite" | "arrivedAt">> & {
+type Facts = Partial<
+  Pick<RequestFacts, "method" | "host" | "origin" | "path" | "client" | "crossSite" | "arrivedAt">
+> & {
   gone?: true;
 };
 
