@@ -1,5 +1,5 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
-import { mailPreview } from "#server/features/visitor/mail-preview";
+import { mailPreview } from "#server/features/visitor/development";
 import { requireLoopbackHost } from "~/answers/development";
 
 /** A mail's HTML as a mail client shows it: with its own styles, without scripts and remote resources. */

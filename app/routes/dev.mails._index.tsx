@@ -1,6 +1,6 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
 import { useLoaderData } from "@remix-run/react";
-import { mailPreview } from "#server/features/visitor/mail-preview";
+import { mailPreview } from "#server/features/visitor/development";
 import { requireLoopbackHost } from "~/answers/development";
 import { Page } from "~/components/page";
 

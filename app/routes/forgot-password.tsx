@@ -1,6 +1,6 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
-import { isMailLogged } from "#server/features/visitor/mail-preview";
+import { isMailLogged } from "#server/features/visitor/development";
 import { requestPasswordReset } from "#server/features/visitor/password-reset";
 import { EmailForm } from "~/components/form-controls";
 import { Page, Unavailable } from "~/components/page";

@@ -1,9 +1,9 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { config } from "#server/config";
+import { isMailLogged } from "#server/features/visitor/development";
 import { providerLabel } from "#server/features/visitor/external-sign-in";
 import { inAppBrowser } from "#server/features/visitor/in-app-browser";
-import { isMailLogged } from "#server/features/visitor/mail-preview";
 import { requestRegistration } from "#server/features/visitor/registration";
 import { maxAgeOf, pageAddress, respond, returnToOf } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";

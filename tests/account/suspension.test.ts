@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { restoreUser, suspendUser } from "#server/features/operator/suspension";
+import { restoreUser, suspendUser } from "#server/features/operator/user-access";
 import { confirmAddress, logIn, openAccount, resetWith } from "../support/account-calls";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";

@@ -7,7 +7,7 @@ import { issueLink, newLink } from "#server/accounts/links/mailed-links";
 import { capSessions } from "#server/accounts/sessions/sessions";
 import { EmailChange, PasswordReset, Registration, User } from "#server/database/entities";
 import { DatabaseUnavailable } from "#server/errors";
-import { suspendUser } from "#server/features/operator/suspension";
+import { suspendUser } from "#server/features/operator/user-access";
 import { deleteAccount } from "#server/features/owner/account-deletion";
 import { changeEmail } from "#server/features/owner/email-change";
 import { endOtherSessions, logOut } from "#server/features/owner/own-sessions";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { capSessions } from "#server/accounts/sessions/sessions";
-import { suspendUser } from "#server/features/operator/suspension";
+import { suspendUser } from "#server/features/operator/user-access";
 import { createUserWithoutPassword } from "#server/features/operator/user-administration";
 import { importUsers } from "#server/features/operator/user-import";
 import { noticeMail } from "#server/features/owner/notices";

@@ -1,7 +1,7 @@
 import nock from "nock";
 import { beforeEach, describe, expect, test } from "vitest";
 import { visitorFinder } from "#server/features/application/identity";
-import { changeGroups } from "#server/features/operator/groups";
+import { changeGroups } from "#server/features/operator/user-access";
 import { listUsers } from "#server/features/operator/user-administration";
 import { exportUsers } from "#server/features/operator/user-import";
 import * as dataRoute from "~/routes/account.data";

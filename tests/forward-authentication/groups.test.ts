@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { changeGroups } from "#server/features/operator/groups";
+import { changeGroups } from "#server/features/operator/user-access";
 import { listUsers } from "#server/features/operator/user-administration";
 import { startLatchkey } from "../support/latchkey";
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { suspendUser } from "#server/features/operator/suspension";
+import { suspendUser } from "#server/features/operator/user-access";
 import * as passkeyRoute from "~/routes/auth.passkey";
 import * as completeRegistration from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";

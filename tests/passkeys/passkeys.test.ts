@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { restoreUser, suspendUser } from "#server/features/operator/suspension";
+import { restoreUser, suspendUser } from "#server/features/operator/user-access";
 import * as passkey from "~/routes/auth.passkey";
 import { act, logIn, openAccount, openLogin, resetWith } from "../support/account-calls";
 import { Authenticator, type Changes, type CoseKey, es256, rs256 } from "../support/authenticator";

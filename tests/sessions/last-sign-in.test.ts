@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { suspendUser } from "#server/features/operator/suspension";
+import { suspendUser } from "#server/features/operator/user-access";
 import { logIn, logOut, openLogin, resetWith } from "../support/account-calls";
 import { google } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";

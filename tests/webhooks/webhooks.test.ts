@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { announce } from "#server/accounts/users/changes";
 import { unitOfWork } from "#server/database/unit-of-work";
-import { changeGroups } from "#server/features/operator/groups";
-import { restoreUser, suspendUser } from "#server/features/operator/suspension";
+import { changeGroups, restoreUser, suspendUser } from "#server/features/operator/user-access";
 import { createUserWithoutPassword } from "#server/features/operator/user-administration";
 import { importUsers } from "#server/features/operator/user-import";
 import { deleteAccount } from "#server/features/owner/account-deletion";

@@ -4,7 +4,10 @@ import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { areGroups, sortedGroups } from "../../accounts/users/groups";
 import { createUser, lockUser } from "../../accounts/users/users";
+import { config } from "../../config";
 import { unitOfWork } from "../../database/unit-of-work";
+import { previewedMails } from "../../mail/log-mailer";
+import type { Mail } from "../../mail/mail";
 import { isLoopback } from "../../settings/formats";
 import type { Visitor } from "../../visitor";
 
@@ -37,3 +40,11 @@ export async function signInWithoutProof(
     return startSession(em, id, { visitor, way: null });
   });
 }
+
+const hasLogDriver = () => config().mail.driver === "log";
+
+/** Whether pages say that no mail leaves the server: only developers see this, not the visitors of a service. */
+export const isMailLogged = (): boolean => hasLogDriver() && isLoopback(new URL(config().appUrl).hostname);
+
+/** The mails of the `log` driver in development, the last first; `null` with another driver. */
+export const mailPreview = (): readonly Mail[] | null => (hasLogDriver() ? previewedMails() : null);
