@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { screen } from "@testing-library/react";
-import { expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { ErrorPage } from "~/components/error-page";
 import { english, renderPage } from "../support/render-page";
 
@@ -18,25 +18,37 @@ const pages: [number, string, string, string][] = [
   [418, "Something went wrong", "Try again", "/login?notice=idp_failed"],
 ];
 
-test.each([
+describe.each([
   [500, "help@example.com"],
   [503, null],
   [404, "help@example.com"],
-])(
-  "status %i with the support address %s: both are written out where the fault is ours",
-  async (status, supportEmail) => {
+])("the error page of status %i with the support address %s", (status, supportEmail) => {
+  const isOurs = status >= 500;
+
+  beforeEach(async () => {
     const content = { ...english, brand: { ...english.brand, supportEmail } };
     await renderPage("/login", () => <ErrorPage status={status} requestId="0b0e0f0a" />, { loaded: null, content });
-    const isOurs = status >= 500;
+  });
+
+  test(`${isOurs ? "has" : "does not have"} the id of the request`, () => {
     expect(screen.queryByText(/Request ID: 0b0e0f0a/) !== null).toBe(isOurs);
+  });
+
+  test(`${isOurs && supportEmail ? "has" : "does not have"} the support address`, () => {
     const written = screen.queryByRole("link", { name: "help@example.com" });
     expect(written?.getAttribute("href")).toBe(isOurs && supportEmail ? "mailto:help@example.com" : undefined);
-  },
-);
+  });
+});
 
-test.each(pages)("the error page of status %i has its title and one link", async (status, title, next, to) => {
-  await renderPage("/login?notice=idp_failed", () => <ErrorPage status={status} />, { loaded: null });
-  expect(screen.getByRole("heading", { level: 1 }).textContent).toBe(title);
-  const links = screen.getAllByRole("link").filter((link) => link.closest("main"));
-  expect(links.map((link) => [link.textContent, link.getAttribute("href")])).toEqual([[next, to]]);
+describe.each(pages)("the error page of status %i", (status, title, next, to) => {
+  beforeEach(() => renderPage("/login?notice=idp_failed", () => <ErrorPage status={status} />, { loaded: null }));
+
+  test(`has the title “${title}”`, () => {
+    expect(screen.getByRole("heading", { level: 1 }).textContent).toBe(title);
+  });
+
+  test(`has one link: “${next}”`, () => {
+    const links = screen.getAllByRole("link").filter((link) => link.closest("main"));
+    expect(links.map((link) => [link.textContent, link.getAttribute("href")])).toEqual([[next, to]]);
+  });
 });

@@ -10,48 +10,62 @@ const resetPage = `/reset-password?${new URLSearchParams({ email: "ada@example.c
 
 const passwordOf = (page: Page) => page.getByLabel("Password", { exact: true });
 
-test("password managers and on-screen keyboards are told what each field is for", { tags: "6.2.7" }, async () => {
-  const fields = (page: Page, names = ["name", "type", "autocomplete"]) =>
-    page
-      .locator("form input:not([type=hidden])")
-      .evaluateAll(
-        (inputs, names) => inputs.map((input) => names.map((name) => input.getAttribute(name)).join(" ")),
-        names,
-      );
-  const page = await site.open("/login");
-  expect(await fields(page)).toEqual(["email email username webauthn", "password password current-password"]);
-  const keyboards = await fields(page, ["inputmode", "enterkeyhint", "autocapitalize", "spellcheck"]);
-  expect(keyboards).toEqual(["email next none false", " go none false"]);
-  for (const path of ["/forgot-password", "/register"]) {
-    await page.goto(path);
-    expect(await fields(page)).toEqual(["email email username"]);
-  }
-  for (const path of [resetPage, resetPage.replace("reset-password", "register/complete")]) {
-    await page.goto(path);
+const fields = (page: Page, names = ["name", "type", "autocomplete"]) =>
+  page
+    .locator("form input:not([type=hidden])")
+    .evaluateAll(
+      (inputs, names) => inputs.map((input) => names.map((name) => input.getAttribute(name)).join(" ")),
+      names,
+    );
+
+test.each([
+  ["/login", ["email email username webauthn", "password password current-password"]],
+  ["/forgot-password", ["email email username"]],
+  ["/register", ["email email username"]],
+])("password managers are told what each field of %s is for", { tags: "6.2.7" }, async (path, expected) => {
+  expect(await fields(await site.open(path))).toEqual(expected);
+});
+
+test.each(["reset-password", "register/complete"])(
+  "password managers are told what each field of /%s is for",
+  { tags: "6.2.7" },
+  async (path) => {
+    const page = await site.open(resetPage.replace("reset-password", path));
     expect(await fields(page)).toEqual([
       "email email username",
       "password password new-password",
       "passwordConfirmation password new-password",
     ]);
     expect(await page.getByLabel("Email").inputValue()).toBe("ada@example.com");
-  }
+  },
+);
+
+test("on-screen keyboards are told what each field of the login page is for", async () => {
+  const page = await site.open("/login");
+  const keyboards = await fields(page, ["inputmode", "enterkeyhint", "autocapitalize", "spellcheck"]);
+  expect(keyboards).toEqual(["email next none false", " go none false"]);
 });
 
-test("a password can be shown, and is hidden again on submit", { tags: "6.2.6" }, async () => {
+const typeOf = (page: Page) => passwordOf(page).getAttribute("type");
+
+test("a password can be shown", { tags: "6.2.6" }, async () => {
   const page = await site.open("/login");
-  const type = () => passwordOf(page).getAttribute("type");
+  await passwordOf(page).fill("not the password");
+  await page.getByRole("button", { name: "Show password" }).click();
+  expect(await typeOf(page)).toBe("text");
+  await page.getByRole("button", { name: "Hide password" }).click();
+  expect(await typeOf(page)).toBe("password");
+});
+
+test("a shown password is hidden on submit", { tags: "6.2.6" }, async () => {
+  const page = await site.open("/login");
   await page.getByLabel("Email").fill("ada@example.com");
   await passwordOf(page).fill("not the password");
   await page.getByRole("button", { name: "Show password" }).click();
-  expect(await type()).toBe("text");
-  await page.getByRole("button", { name: "Hide password" }).click();
-  expect(await type()).toBe("password");
-  await page.getByRole("button", { name: "Show password" }).click();
-
   await page.route("**/login.data*", () => {}); // no answer
   await page.getByRole("button", { name: "Log in" }).click();
   await page.locator("button[aria-busy=true]").waitFor();
-  expect(await type()).toBe("password");
+  expect(await typeOf(page)).toBe("password");
 });
 
 test("without JavaScript there is no button that needs it", async () => {
@@ -79,28 +93,40 @@ test("the Caps Lock warning is shown only while a password field has the focus",
   await warning.waitFor({ state: "detached" });
 });
 
-test("the strength of a new password is shown as text, and its script is loaded on first input", async () => {
-  const page = await site.visit(surveyed);
+const strengthHint = (page: Page) => page.getByRole("status").first();
+
+test("a new password's shortest length is shown before it is typed", async () => {
+  const page = await site.open(resetPage);
+  expect(await strengthHint(page).textContent()).toBe("Use at least 8 characters.");
+});
+
+test.each([
+  ["pass", "Too short: use at least 8 characters."],
+  ["password", "Very easy to guess: add words."],
+  ["ada@example.com", "Very easy to guess: add words."],
+  ["quiet lamps over the harbour", "Very strong."],
+])("the strength of the new password %j is shown as “%s”", async (password, words) => {
+  const page = await site.open(resetPage, surveyed);
+  await page.getByLabel("New password", { exact: true }).fill(password);
+  await strengthHint(page).getByText(words, { exact: true }).waitFor();
+  await survey(page, `reset-${words.split(":", 1)}`);
+});
+
+test("the script of the strength is loaded once on first input", async () => {
+  const page = await site.visit();
   const scripts: string[] = [];
   page.on("request", (request) => scripts.push(new URL(request.url()).pathname));
+  const loaded = () => scripts.filter((path) => /password-strength/.test(path));
   await page.goto(resetPage, { waitUntil: "networkidle" });
-  const strengthScript = /password-strength/;
-  expect(scripts.filter((path) => strengthScript.test(path))).toEqual([]);
-
-  const hint = page.getByRole("status").first();
-  expect(await hint.textContent()).toBe("Use at least 8 characters.");
-  const hints: [string, string][] = [
+  expect(loaded()).toEqual([]);
+  for (const [password, words] of [
     ["pass", "Too short: use at least 8 characters."],
-    ["password", "Very easy to guess: add words."],
-    ["ada@example.com", "Very easy to guess: add words."],
     ["quiet lamps over the harbour", "Very strong."],
-  ];
-  for (const [password, words] of hints) {
+  ] as const) {
     await page.getByLabel("New password", { exact: true }).fill(password);
-    await hint.getByText(words, { exact: true }).waitFor();
-    await survey(page, `reset-${words.split(":", 1)}`);
+    await strengthHint(page).getByText(words, { exact: true }).waitFor();
   }
-  expect(scripts.filter((path) => strengthScript.test(path))).toHaveLength(1);
+  expect(loaded()).toHaveLength(1);
 });
 
 test("a password can be pasted into every field", { tags: "6.2.7" }, async () => {
@@ -114,11 +140,15 @@ test("a password can be pasted into every field", { tags: "6.2.7" }, async () =>
   expect(prevented).toEqual([false, false]);
 });
 
-test("after a navigation the heading has the focus, and after an action its status message", async () => {
+test("after a navigation the heading has the focus", async () => {
   const page = await site.open("/login");
   await page.getByRole("link", { name: "Forgot your password?" }).click();
   await arrive(page, "Forgot your password?");
   await page.locator("h1:focus").waitFor();
+});
+
+test("after an action its status message has the focus", async () => {
+  const page = await site.open("/forgot-password");
   await page.getByLabel("Email").fill("nobody@example.com");
   await page.getByRole("button", { name: "Send the link" }).click();
   await arrive(page, "Check your mail");
@@ -130,7 +160,7 @@ test("after a navigation the heading has the focus, and after an action its stat
 });
 
 test.each(["/login", "/forgot-password", "/register", resetPage, "/nowhere"])(
-  "every link, button and field on %s has a touch target of at least 44 px",
+  "every control on %s has a touch target of at least 44 px",
   async (path) => {
     const page = await site.open(path, { viewport: { width: 375, height: 740 }, hasTouch: true, isMobile: true });
     const missed = await page.evaluate(() =>
@@ -148,25 +178,28 @@ test.each(["/login", "/forgot-password", "/register", resetPage, "/nowhere"])(
   },
 );
 
-test("Tab reaches every control of the login page in order, with a visible focus", async () => {
+/** What the tab key reaches on the login page: the name, and whether the focus is visible. */
+async function tabStops() {
   const page = await site.open("/login");
-  const names: string[] = [];
-  const withoutFocusStyle: string[] = [];
+  const stops: { name: string; marked: boolean }[] = [];
   for (let stop = 0; stop < 9; stop++) {
     await page.keyboard.press("Tab");
-    const { name, marked } = await page.evaluate(() => {
-      const element = document.activeElement as HTMLElement;
-      const { outlineStyle, boxShadow } = getComputedStyle(element.closest(".reveal:has(input:focus)") ?? element);
-      return {
-        name: element.getAttribute("aria-label") ?? element.getAttribute("name") ?? element.textContent ?? "",
-        marked: outlineStyle !== "none" || boxShadow !== "none",
-      };
-    });
-    names.push(name);
-    if (!marked) withoutFocusStyle.push(name);
+    stops.push(
+      await page.evaluate(() => {
+        const element = document.activeElement as HTMLElement;
+        const { outlineStyle, boxShadow } = getComputedStyle(element.closest(".reveal:has(input:focus)") ?? element);
+        return {
+          name: element.getAttribute("aria-label") ?? element.getAttribute("name") ?? element.textContent ?? "",
+          marked: outlineStyle !== "none" || boxShadow !== "none",
+        };
+      }),
+    );
   }
-  expect(withoutFocusStyle).toEqual([]);
-  expect(names).toEqual([
+  return stops;
+}
+
+test("Tab reaches every control of the login page in order", async () => {
+  expect((await tabStops()).map(({ name }) => name)).toEqual([
     "Latchkey",
     "email",
     "password",
@@ -179,34 +212,45 @@ test("Tab reaches every control of the login page in order, with a visible focus
   ]);
 });
 
-test.each([
-  [true, /^\d+ \w+ \d{4} at \d\d:\d\d GMT\+9$/],
-  [false, /^\d+ \w+ \d{4} at \d\d:\d\d UTC$/],
-])(
-  "with scripts (%s) the account page says how long ago, and the exact time in a known zone",
-  async (scripts, exact) => {
-    const page = await site.visit({ javaScriptEnabled: scripts, timezoneId: "Asia/Tokyo" });
-    await register(site, page, newAddress());
-    const time = page.getByText("Signed in").locator("time").first();
-    expect(await time.textContent()).toMatch(/^(?:now|1 minute ago)$/);
-    if (scripts) await page.locator("time[title$='GMT+9']").first().waitFor();
-    expect(await time.getAttribute("title")).toMatch(exact);
-  },
-);
+test("the focus is visible on every control of the login page", async () => {
+  expect((await tabStops()).filter(({ marked }) => !marked)).toEqual([]);
+});
 
-test("what opens the form to delete the account has the danger colour, in both themes", async () => {
-  const page = await site.visit({ reducedMotion: "reduce" });
+async function timeOfSignIn(javaScriptEnabled: boolean) {
+  const page = await site.visit({ javaScriptEnabled, timezoneId: "Asia/Tokyo" });
   await register(site, page, newAddress());
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
+  return { page, time: page.getByText("Signed in").locator("time").first() };
+}
+
+test.each([true, false])("the account page says how long ago a sign-in was (scripts: %s)", async (scripts) => {
+  const { time } = await timeOfSignIn(scripts);
+  expect(await time.textContent()).toMatch(/^(?:now|1 minute ago)$/);
+});
+
+test("the account page has the exact time of a sign-in in the reader's zone", async () => {
+  const { page, time } = await timeOfSignIn(true);
+  await page.locator("time[title$='GMT+9']").first().waitFor();
+  expect(await time.getAttribute("title")).toMatch(/^\d+ \w+ \d{4} at \d\d:\d\d GMT\+9$/);
+});
+
+test("the account page has the exact time of a sign-in in UTC without scripts", async () => {
+  const { time } = await timeOfSignIn(false);
+  expect(await time.getAttribute("title")).toMatch(/^\d+ \w+ \d{4} at \d\d:\d\d UTC$/);
+});
+
+test.each(["light", "dark"] as const)(
+  "what opens the form to delete the account has the danger colour in the %s theme",
+  async (colorScheme) => {
+    const page = await site.visit({ reducedMotion: "reduce", colorScheme });
+    await register(site, page, newAddress());
     const [link, button] = await page.evaluate(() =>
       ["section:last-of-type summary", "section:last-of-type button"].map(
         (selector) => getComputedStyle(document.querySelector(selector) as Element).color,
       ),
     );
     expect(link).toBe(button);
-  }
-});
+  },
+);
 
 test("the login page has the same layout without JavaScript as without passkeys", async () => {
   const shapes = [];
@@ -221,7 +265,7 @@ test("the login page has the same layout without JavaScript as without passkeys"
 });
 
 test.each(["/login", "/register", "/reset-password", "/nowhere"])(
-  "%s at 200 % zoom and with text twice as large does not overflow",
+  "%s at 200 % zoom does not overflow with text twice as large",
   async (path) => {
     const page = await site.open(path, { ...surveyed, viewport: { width: 640, height: 400 } });
     await page.addStyleTag({ content: ":root { font-size: 200% !important }" });

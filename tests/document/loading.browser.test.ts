@@ -56,7 +56,7 @@ test.each(withPasskeys)("%s has no layout shift while it loads in a browser %s",
   expect(shifts).toBe(0);
 });
 
-test("hydration leaves the history alone: in WebKit a change of its entry cancels a navigation", async () => {
+test("hydration leaves the entry of the history alone", async () => {
   const page = await site.visit();
   await page.addInitScript(() => {
     const replaceState = history.replaceState.bind(history);
@@ -70,7 +70,7 @@ test("hydration leaves the history alone: in WebKit a change of its entry cancel
   expect(await page.evaluate(() => document.documentElement.dataset.replaced)).toBe("loading");
 });
 
-test("without the file of the texts the login page is shown, and a login works as without scripts", async () => {
+test("without the file of the texts a login works as without scripts", async () => {
   const email = "ada@example.com";
   await register(site, await site.visit(), email);
   const page = await site.visit();

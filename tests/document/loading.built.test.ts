@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type Language, languages } from "#server/languages/languages";
 import { texts } from "#server/languages/texts";
+import type { Answer } from "../support/http";
 import { runLatchkey } from "../support/running-latchkey";
 
 const latchkey = runLatchkey();
@@ -19,10 +20,16 @@ test.each(Object.keys(languages) as Language[])("the texts of pages in %s are a 
   expect(JSON.parse(answer.body)).toEqual(texts[language].pages);
 });
 
+test("a file answers HEAD", async () => {
+  expect((await latchkey.send(await textsPathIn("en"), { method: "HEAD" })).status).toBe(200);
+});
+
+test("a file refuses POST", async () => {
+  expect((await latchkey.send(await textsPathIn("en"), { method: "POST", form: {} })).status).toBe(405);
+});
+
 test("a file is found by its exact path only", async () => {
   const path = await textsPathIn("en");
-  expect((await latchkey.send(path, { method: "HEAD" })).status).toBe(200);
-  expect((await latchkey.send(path, { method: "POST", form: {} })).status).toBe(405);
   for (const other of [`${path}/`, path.replace("-", "%2D"), path.toUpperCase(), path.replace(/[0-9a-f]{16}/, "0")]) {
     const { status, headers } = await latchkey.send(other);
     expect([other, status, headers.get("Cache-Control")]).toEqual([other, 404, "no-store"]);
@@ -31,25 +38,43 @@ test("a file is found by its exact path only", async () => {
 
 const pages = ["/login", "/forgot-password", "/register", "/reset-password", "/register/complete", "/nowhere"];
 
-test.each(pages)("%s preloads React and the modules of its routes only, with low priority", async (path) => {
-  const { body } = await latchkey.send(path);
-  const links = body.match(/<link rel="(?:modulepreload|preload)"[^>]+>/g) ?? [];
+const preloads = async (path: string) =>
+  (await latchkey.send(path)).body.match(/<link rel="(?:modulepreload|preload)"[^>]+>/g) ?? [];
+
+test.each(pages)("%s preloads React with the modules of its routes alone", async (path) => {
+  const links = await preloads(path);
   expect(links.filter((link) => link.includes("/build/_shared/"))).toHaveLength(2);
   expect(links).toHaveLength(6); // besides: the entry, the root, the route, the texts
-  for (const link of links) expect(link).toContain('fetchpriority="low"');
 });
 
-test("a page is sent with its length, and with the data and the manifest of its own routes only", async () => {
-  const { headers, body } = await latchkey.send("/forgot-password?email=ada%40example.com", {
-    headers: { "Accept-Encoding": "identity" },
+test.each(pages)("%s preloads with low priority", async (path) => {
+  for (const link of await preloads(path)) expect(link).toContain('fetchpriority="low"');
+});
+
+describe("a page", () => {
+  let answer: Answer;
+
+  beforeAll(async () => {
+    answer = await latchkey.send("/forgot-password?email=ada%40example.com", {
+      headers: { "Accept-Encoding": "identity" },
+    });
   });
-  expect(headers.get("Content-Length")).toBe(String(Buffer.byteLength(body)));
-  expect(body.match(/streamController\.enqueue\(/g)).toHaveLength(1);
-  expect(body).toMatch(/streamController\.enqueue\("[^<]*ada@example\.com[^<]*"\);<\/script>/);
-  const [, manifest = ""] = /__remixManifest = (\{[\s\S]*?\n\});/.exec(body) ?? [];
-  expect(Object.keys(JSON.parse(manifest).routes).toSorted()).toEqual([
-    "root",
-    "routes/_index",
-    "routes/forgot-password",
-  ]);
+
+  test("is sent with its length", () => {
+    expect(answer.headers.get("Content-Length")).toBe(String(Buffer.byteLength(answer.body)));
+  });
+
+  test("has its data in one script", () => {
+    expect(answer.body.match(/streamController\.enqueue\(/g)).toHaveLength(1);
+    expect(answer.body).toMatch(/streamController\.enqueue\("[^<]*ada@example\.com[^<]*"\);<\/script>/);
+  });
+
+  test("has the manifest of its own routes alone", () => {
+    const [, manifest = ""] = /__remixManifest = (\{[\s\S]*?\n\});/.exec(answer.body) ?? [];
+    expect(Object.keys(JSON.parse(manifest).routes).toSorted()).toEqual([
+      "root",
+      "routes/_index",
+      "routes/forgot-password",
+    ]);
+  });
 });

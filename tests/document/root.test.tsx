@@ -3,7 +3,7 @@ import type { LoaderFunction } from "@remix-run/node";
 import { useParams } from "@remix-run/react";
 import { createRemixStub } from "@remix-run/testing";
 import { cleanup, render, screen } from "@testing-library/react";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { PageProvider, usePage } from "~/document/page-context";
 import { titled, useHead } from "~/document/title";
 import App, { ErrorBoundary, headers, links } from "~/root";
@@ -35,24 +35,33 @@ test("a response that a route throws is rendered as the error page of its status
   expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe("Back in a moment");
 });
 
-test.each([
-  [null, "nonce: ."],
-  ["Example", "No passwords here"],
-])("a page about passwords, accounts from the provider %s alone, is %j", async (passwordless, title) => {
-  const handle = titled("register.title", { password: true });
-  const page = { path: "register", Component: NonceText, handle };
-  const Stub = createRemixStub([{ path: "/", Component: App, children: [page] }]);
-  const content = { ...english, passwordless };
-  render(
-    <PageProvider content={content}>
-      <Stub initialEntries={["/register?return_to=/notes"]} />
-    </PageProvider>,
-  );
-  expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe(title);
-  if (passwordless === null) return;
-  expect(screen.getByRole("main").textContent).toContain("Accounts come from Example");
-  const back = screen.getByRole("link", { name: "Back to log in" });
-  expect(back.getAttribute("href")).toBe("/login?return_to=%2Fnotes");
+describe("a page about passwords", () => {
+  const open = async (passwordless: string | null) => {
+    const handle = titled("register.title", { password: true });
+    const page = { path: "register", Component: NonceText, handle };
+    const Stub = createRemixStub([{ path: "/", Component: App, children: [page] }]);
+    render(
+      <PageProvider content={{ ...english, passwordless }}>
+        <Stub initialEntries={["/register?return_to=/notes"]} />
+      </PageProvider>,
+    );
+    return screen.findByRole("heading", { level: 1 });
+  };
+
+  test("is shown with passwords", async () => {
+    expect((await open(null)).textContent).toBe("nonce: .");
+  });
+
+  test("says without passwords where accounts come from", async () => {
+    expect((await open("Example")).textContent).toBe("No passwords here");
+    expect(screen.getByRole("main").textContent).toContain("Accounts come from Example");
+  });
+
+  test("leads without passwords back to the login page with its target", async () => {
+    await open("Example");
+    const back = screen.getByRole("link", { name: "Back to log in" });
+    expect(back.getAttribute("href")).toBe("/login?return_to=%2Fnotes");
+  });
 });
 
 function Title() {
@@ -76,12 +85,14 @@ test.each<[number | null, ReturnType<typeof titled> | undefined, string, string?
   expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe(title);
 });
 
-test("an error's headers are kept, and every stylesheet is same-origin", () => {
+test("an error's headers are kept", () => {
   const answer = (errorHeaders?: Headers) => headers({ errorHeaders } as Parameters<typeof headers>[0]);
   const allow = new Headers({ Allow: "POST" });
   expect(answer(allow)).toBe(allow);
   expect(answer()).toEqual({});
+});
 
+test("every stylesheet is same-origin", () => {
   const addresses = links().flatMap((link) => ("href" in link && link.href ? [link.href] : []));
   for (const address of addresses) expect(address).toMatch(/^\/(?!\/)/);
 });

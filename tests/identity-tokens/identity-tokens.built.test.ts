@@ -24,16 +24,27 @@ async function tokenOf(visitor: Visitor, headers: Record<string, string> = app):
   return answer.headers.get("Remote-Token") ?? "";
 }
 
-test("the published keys are a JSON Web Key Set, which may be kept for five minutes", async () => {
-  const answer = await latchkey.send(jwks);
-  expect(answer).toMatchObject({ status: 200, contentType: "application/jwk-set+json", setCookies: [] });
-  expect(answer.headers.get("Cache-Control")).toBe("max-age=300");
-  expect(answer.headers.get("X-Content-Type-Options")).toBe("nosniff");
-  const coordinate = expect.stringMatching(/^[\w-]{43}$/);
-  const key = { kty: "EC", crv: "P-256", x: coordinate, y: coordinate, kid: coordinate, alg: "ES256", use: "sig" };
-  expect(JSON.parse(answer.body)).toEqual({ keys: [key] });
-  expect(await latchkey.send(jwks, { method: "HEAD" })).toMatchObject({ status: 200, body: "" });
-  expect((await latchkey.send(jwks, { form: {} })).status).toBe(405);
+describe("the published keys", () => {
+  test("are a JSON Web Key Set", async () => {
+    const answer = await latchkey.send(jwks);
+    expect(answer).toMatchObject({ status: 200, contentType: "application/jwk-set+json", setCookies: [] });
+    expect(answer.headers.get("X-Content-Type-Options")).toBe("nosniff");
+    const coordinate = expect.stringMatching(/^[\w-]{43}$/);
+    const key = { kty: "EC", crv: "P-256", x: coordinate, y: coordinate, kid: coordinate, alg: "ES256", use: "sig" };
+    expect(JSON.parse(answer.body)).toEqual({ keys: [key] });
+  });
+
+  test("may be kept for five minutes", async () => {
+    expect((await latchkey.send(jwks)).headers.get("Cache-Control")).toBe("max-age=300");
+  });
+
+  test("answer HEAD", async () => {
+    expect(await latchkey.send(jwks, { method: "HEAD" })).toMatchObject({ status: 200, body: "" });
+  });
+
+  test("refuse POST", async () => {
+    expect((await latchkey.send(jwks, { form: {} })).status).toBe(405);
+  });
 });
 
 describe("Remote-Token", () => {

@@ -66,10 +66,9 @@ async function passPurge(): Promise<void> {
 }
 
 describe("a token", () => {
-  test("has the user's id, address and groups, and expires after 60 seconds", async () => {
+  test("says who is signed in", async () => {
     await latchkey.execute("update users set groups = '{admins,staff}'");
     const token = await tokenFor();
-    expect(decodeProtectedHeader(token)).toEqual({ alg: "ES256", typ: "JWT", kid: (await publishedKids())[0] });
     const iat = Math.floor(Date.now() / 1000);
     expect(await verified(token)).toEqual({
       iss: "https://login.example",
@@ -82,38 +81,78 @@ describe("a token", () => {
       iat,
       exp: iat + 60,
     });
+  });
+
+  test("names the key that signs it", async () => {
+    const token = await tokenFor();
+    expect(decodeProtectedHeader(token)).toEqual({ alg: "ES256", typ: "JWT", kid: (await publishedKids())[0] });
+  });
+
+  test("expires after 60 seconds", async () => {
+    const token = await tokenFor();
     pass(59 * second);
     await verified(token);
     pass(second);
     await expect(verified(token)).rejects.toMatchObject({ code: "ERR_JWT_EXPIRED" });
   });
 
-  test("is the same one for a session and an audience for less than 30 seconds, for simultaneous requests too", async () => {
+  test("is the same one for simultaneous requests", async () => {
     const [first, ...others] = await Promise.all(Array.from({ length: 8 }, () => tokenFor()));
     expect(new Set(others)).toEqual(new Set([first]));
-    pass(30 * second - 1);
-    expect(await tokenFor()).toBe(first);
-    pass(1);
-    const next = await tokenFor();
-    expect(decodeJwt(next).iat).toBe(decodeJwt(first!).iat! + 30);
   });
 
-  test("is another one for another audience, and for another session of the same user", async () => {
-    const token = await tokenFor();
+  test("is the same one for less than 30 seconds", async () => {
+    const first = await tokenFor();
+    pass(30 * second - 1);
+    expect(await tokenFor()).toBe(first);
+  });
+
+  test("is a new one after 30 seconds", async () => {
+    const first = await tokenFor();
+    pass(30 * second);
+    expect(decodeJwt(await tokenFor()).iat).toBe(decodeJwt(first).iat! + 30);
+  });
+
+  test("is another one for another audience", async () => {
+    await tokenFor();
     expect(decodeJwt(await tokenFor("https://other.example")).aud).toBe("https://other.example");
+  });
+
+  test("is another one for another session of the same user", async () => {
+    const token = await tokenFor();
     expect(await tokenFor(app, await signIn())).not.toBe(token);
+  });
+
+  test("is still the same one after those of others", async () => {
+    const token = await tokenFor();
+    await tokenFor("https://other.example");
+    await tokenFor(app, await signIn());
     expect(await tokenFor()).toBe(token);
   });
 
-  test("has the time of the sign-in, which a new token of the session keeps", async () => {
-    const { auth_time: signedInAt, iat } = await verified(await tokenFor());
-    expect(signedInAt).toBe(iat);
-    pass(20 * minute);
-    expect(await verified(await tokenFor())).toMatchObject({ auth_time: signedInAt, iat: Number(iat) + 1_200 });
-    const [{ id = "" } = {}] = await latchkey.execute<{ id: string }>("select id from sessions");
-    const { kept } = (await endOtherSessions(owner(userId, id))) ?? {};
-    expect((await verified(await tokenFor(app, kept?.token))).auth_time).toBe(signedInAt);
-    expect((await verified(await tokenFor(app, await signIn()))).auth_time).toBe(Number(iat) + 1_200);
+  describe("20 minutes after the sign-in", () => {
+    let signedInAt: number;
+
+    beforeEach(async () => {
+      const { auth_time, iat } = await verified(await tokenFor());
+      expect(auth_time).toBe(iat);
+      signedInAt = Number(iat);
+      pass(20 * minute);
+    });
+
+    test("has the time of the sign-in", async () => {
+      expect(await verified(await tokenFor())).toMatchObject({ auth_time: signedInAt, iat: signedInAt + 1_200 });
+    });
+
+    test("has the time of the sign-in for a renewed session", async () => {
+      const [{ id = "" } = {}] = await latchkey.execute<{ id: string }>("select id from sessions");
+      const { kept } = (await endOtherSessions(owner(userId, id))) ?? {};
+      expect((await verified(await tokenFor(app, kept?.token))).auth_time).toBe(signedInAt);
+    });
+
+    test("has the time of the new sign-in for a new session", async () => {
+      expect((await verified(await tokenFor(app, await signIn()))).auth_time).toBe(signedInAt + 1_200);
+    });
   });
 
   const others = [
@@ -123,19 +162,31 @@ describe("a token", () => {
     "https://x.app.example",
   ];
   const covered = ["https://login.example", "https://a.b.login.example"];
-  test.each([
-    ...covered.map((origin) => [true, origin] as const),
-    ...[...others, "http://localhost", "https://evillogin.example", "https://a.login.example:8443"].map(
-      (origin) => [false, origin] as const,
-    ),
-  ])(
-    "is made (%s) for the origin %s, and the log names one that neither APP_URL nor RETURN_ORIGINS has",
-    async (isAllowed, origin) => {
-      const token = await tokenFor(origin);
-      expect(token && decodeJwt(token).aud).toBe(isAllowed ? origin : undefined);
-      const msg = "No Remote-Token: neither APP_URL nor RETURN_ORIGINS has this origin.";
-      const lines = latchkey.logLines().map((line) => JSON.parse(line));
-      expect(lines).toEqual(isAllowed ? [] : [{ level: 40, time: expect.any(String), origin, msg }]);
+  const logged = () => latchkey.logLines().map((line) => JSON.parse(line));
+
+  describe.each(covered)("for the origin %s", (origin) => {
+    test("is made", async () => {
+      expect(decodeJwt(await tokenFor(origin)).aud).toBe(origin);
+    });
+
+    test("logs nothing", async () => {
+      await tokenFor(origin);
+      expect(logged()).toEqual([]);
+    });
+  });
+
+  describe.each([...others, "http://localhost", "https://evillogin.example", "https://a.login.example:8443"])(
+    "for the origin %s, which no setting has",
+    (origin) => {
+      test("is not made", async () => {
+        expect(await tokenFor(origin)).toBeUndefined();
+      });
+
+      test("logs the origin", async () => {
+        await tokenFor(origin);
+        const msg = "No Remote-Token: neither APP_URL nor RETURN_ORIGINS has this origin.";
+        expect(logged()).toEqual([{ level: 40, time: expect.any(String), origin, msg }]);
+      });
     },
   );
 
@@ -155,14 +206,14 @@ describe("a token", () => {
     expect(await findVisitor(session, () => app)).toBeNull();
   });
 
-  test("is made anew after a failure, which is not kept", async () => {
+  test("is made anew after a failure", async () => {
     await latchkey.withoutTable("signing_keys", async () => {
       await expect(tokenFor()).rejects.toThrow();
     });
     await verified(await tokenFor());
   });
 
-  test("is kept among 5,000 of them at most", async () => {
+  test("is kept among at most 5000 of them", async () => {
     const audience = (index: number) => `https://app-${index}.login.example`;
     const first = await tokenFor(audience(0));
     const query = vi.spyOn(pg.Client.prototype, "query");
@@ -175,45 +226,77 @@ describe("a token", () => {
   });
 });
 
-test("the private half is stored encrypted, and is not published", {
-  tags: ["11.3.1", "11.3.2", "11.3.3"],
-}, async () => {
+test("the private half is stored encrypted", { tags: ["11.3.1", "11.3.2", "11.3.3"] }, async () => {
   const [row] = await latchkey.execute<{ encrypted_private_key: string }>("select * from signing_keys");
   expect(decodeProtectedHeader(row!.encrypted_private_key)).toEqual({ alg: "dir", enc: "A256GCM" });
+});
+
+test("the private half is not published", async () => {
   expect((await published()).keys.map((key) => Object.keys(key).sort())).toEqual([
     ["alg", "crv", "kid", "kty", "use", "x", "y"],
   ]);
 });
 
-test("a start makes the first key, and no later start another one", async () => {
-  await latchkey.unchanged(() => prepareSigningKeys(latchkey.em()));
+test("the first start makes a key", async () => {
   expect(await publishedKids()).toHaveLength(1);
 });
 
+test("a later start makes no other key", async () => {
+  await latchkey.unchanged(() => prepareSigningKeys(latchkey.em()));
+});
+
 describe("a rotation", () => {
-  test("publishes a key that signs ten minutes later, and the old one for half an hour after its last use", async () => {
+  test("publishes the next key beside the old one", async () => {
     const [old] = await publishedKids();
-    expect(await rotateSigningKeys()).toEqual(new Date(Date.now() + 10 * minute));
-    const [, next] = await publishedKids();
-    expect(await publishedKids()).toEqual([old, next]);
-    pass(10 * minute - 1);
-    const last = await tokenFor();
-    expect(kidOf(last)).toBe(old);
-    pass(30 * second);
-    expect(kidOf(await tokenFor())).toBe(next);
-    await verified(last);
-    pass(20 * minute);
-    await passPurge();
-    expect(await publishedKids()).toEqual([old, next]);
-    pass(minute);
-    await passPurge();
-    expect(await publishedKids()).toEqual([next]);
-    expect(kidOf(await tokenFor())).toBe(next);
-    await passPurge();
-    expect(await publishedKids()).toEqual([next]);
+    await rotateSigningKeys();
+    expect(await publishedKids()).toEqual([old, expect.any(String)]);
   });
 
-  test("and another within the ten minutes: each key signs in its time", async () => {
+  describe("after the first key", () => {
+    let old: string | undefined;
+    let next: string | undefined;
+
+    beforeEach(async () => {
+      expect(await rotateSigningKeys()).toEqual(new Date(Date.now() + 10 * minute));
+      [old, next] = await publishedKids();
+    });
+
+    test("lets the old key sign for ten minutes", async () => {
+      pass(10 * minute - 1);
+      expect(kidOf(await tokenFor())).toBe(old);
+    });
+
+    test("lets the next key sign after that", async () => {
+      pass(10 * minute - 1);
+      const last = await tokenFor();
+      pass(30 * second);
+      expect(kidOf(await tokenFor())).toBe(next);
+      await verified(last);
+    });
+
+    test("publishes the old key for half an hour after its last use", async () => {
+      pass(10 * minute + 30 * second - 1);
+      await tokenFor();
+      pass(20 * minute);
+      await passPurge();
+      expect(await publishedKids()).toEqual([old, next]);
+    });
+
+    test("then publishes the next key alone", async () => {
+      pass(10 * minute + 30 * second - 1);
+      await tokenFor();
+      pass(20 * minute);
+      await passPurge();
+      pass(minute);
+      await passPurge();
+      expect(await publishedKids()).toEqual([next]);
+      expect(kidOf(await tokenFor())).toBe(next);
+      await passPurge();
+      expect(await publishedKids()).toEqual([next]);
+    });
+  });
+
+  test("within the ten minutes of another lets each key sign in its time", async () => {
     await rotateSigningKeys();
     pass(5 * minute);
     await rotateSigningKeys();
@@ -230,7 +313,7 @@ describe("a rotation", () => {
 describe("another IDENTITY_KEY", () => {
   const replaceKey = () => latchkey.configure(identityTokens());
 
-  test("stops the start, and changes nothing", async () => {
+  test("stops the start", async () => {
     replaceKey();
     await latchkey.unchanged(async () => {
       const message =
@@ -239,23 +322,43 @@ describe("another IDENTITY_KEY", () => {
     });
   });
 
-  test("is taken after a rotation, whose key signs at once; a key that waited is gone", async () => {
-    const [old] = await publishedKids();
-    await rotateSigningKeys();
-    const before = await tokenFor();
-    pass(5 * minute);
-    replaceKey();
-    expect(await rotateSigningKeys()).toEqual(new Date());
-    const [still, next, ...others] = await publishedKids();
-    expect([still, ...others]).toEqual([old]);
-    await prepareSigningKeys(latchkey.em());
-    expect(kidOf(before)).toBe(old);
-    expect(kidOf(await tokenFor())).toBe(next);
-    pass(minute);
-    expect(await rotateSigningKeys()).toEqual(new Date(Date.now() + 10 * minute));
+  describe("in a rotation while a key waits", () => {
+    let old: string | undefined;
+    let before: string;
+
+    beforeEach(async () => {
+      [old] = await publishedKids();
+      await rotateSigningKeys();
+      before = await tokenFor();
+      pass(5 * minute);
+      replaceKey();
+    });
+
+    test("makes a key that signs at once", async () => {
+      expect(await rotateSigningKeys()).toEqual(new Date());
+      const [, next] = await publishedKids();
+      await prepareSigningKeys(latchkey.em());
+      expect(kidOf(before)).toBe(old);
+      expect(kidOf(await tokenFor())).toBe(next);
+    });
+
+    test("removes the key that waited", async () => {
+      const [, waited] = await publishedKids();
+      await rotateSigningKeys();
+      const [first, next, ...others] = await publishedKids();
+      expect([first, ...others]).toEqual([old]);
+      expect(next).not.toBe(waited);
+    });
+
+    test("lets the key of the next rotation wait for ten minutes", async () => {
+      await rotateSigningKeys();
+      await prepareSigningKeys(latchkey.em());
+      pass(minute);
+      expect(await rotateSigningKeys()).toEqual(new Date(Date.now() + 10 * minute));
+    });
   });
 
-  test("and a process that still has the one before goes on with a key that is published", async () => {
+  test("leaves a process with the one before a key that is published", async () => {
     const [old] = await publishedKids();
     replaceKey();
     await rotateSigningKeys();
@@ -271,10 +374,19 @@ describe("another IDENTITY_KEY", () => {
   });
 });
 
-test("with IDENTITY_TOKENS off there are no tokens and no published keys, and a start makes no key", async () => {
-  latchkey.configure({ IDENTITY_TOKENS: "off" });
-  expect(await findVisitor(session, () => app)).not.toHaveProperty("token");
-  expect(await callEndpoint("/.well-known/jwks.json")).toBeNull();
-  await latchkey.execute("delete from signing_keys");
-  await latchkey.unchanged(() => prepareSigningKeys(latchkey.em()));
+describe("with IDENTITY_TOKENS off", () => {
+  beforeEach(() => void latchkey.configure({ IDENTITY_TOKENS: "off" }));
+
+  test("there are no tokens", async () => {
+    expect(await findVisitor(session, () => app)).not.toHaveProperty("token");
+  });
+
+  test("there are no published keys", async () => {
+    expect(await callEndpoint("/.well-known/jwks.json")).toBeNull();
+  });
+
+  test("a start makes no key", async () => {
+    await latchkey.execute("delete from signing_keys");
+    await latchkey.unchanged(() => prepareSigningKeys(latchkey.em()));
+  });
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { failed } from "../support/command";
 import { identityTokens } from "../support/identity-key";
 import { startLatchkey } from "../support/latchkey";
@@ -19,31 +19,57 @@ async function rotate(delay: number): Promise<void> {
   expect(rotated).toBeLessThanOrEqual(Date.now());
 }
 
-test("`keys rotate` makes a key that signs at once if IDENTITY_KEY decrypts none, otherwise after ten minutes", async () => {
-  latchkey.configure(identityTokens());
-  await rotate(0);
-  await rotate(tenMinutes);
-  latchkey.configure(identityTokens());
-  await rotate(0);
+describe("`keys rotate` makes a key that signs", () => {
+  test("at once without another key", async () => {
+    latchkey.configure(identityTokens());
+    await rotate(0);
+  });
+
+  test("after ten minutes beside another key", async () => {
+    latchkey.configure(identityTokens());
+    await rotate(0);
+    await rotate(tenMinutes);
+  });
+
+  test("at once if IDENTITY_KEY decrypts no other key", async () => {
+    latchkey.configure(identityTokens());
+    await rotate(0);
+    await rotate(tenMinutes);
+    latchkey.configure(identityTokens());
+    await rotate(0);
+  });
 });
 
 test("`keys rotate` needs IDENTITY_TOKENS", async () => {
   expect(await latchkey.command("keys", "rotate")).toEqual(failed("IDENTITY_TOKENS is off.\n"));
 });
 
-test("`doctor` says whether IDENTITY_KEY decrypts the key that signs, and nothing with IDENTITY_TOKENS off", async () => {
-  const examine = async (settings: Record<string, string>) => {
+describe("`doctor`", () => {
+  const settings = identityTokens();
+
+  beforeEach(async () => {
     latchkey.configure(settings);
+    await rotate(0);
+  });
+
+  const examine = async (changed: Record<string, string>) => {
+    latchkey.configure(changed);
     const { stdout } = await latchkey.command("doctor");
     return stdout.split("\n").filter((line) => /identity|IDENTITY/.test(line));
   };
-  const settings = identityTokens();
-  latchkey.configure(settings);
-  await rotate(0);
-  expect(await examine(settings)).toEqual(["ok    identity      IDENTITY_KEY fits the signing key"]);
-  expect(await examine(identityTokens())).toEqual([
-    "fail  identity      IDENTITY_KEY does not decrypt the signing key. Mend: set the one that encrypted it, or run " +
-      "`latchkey keys rotate` and restart the service",
-  ]);
-  expect(await examine({})).toEqual([]);
+
+  test("is content with the IDENTITY_KEY of the signing key", async () => {
+    expect(await examine(settings)).toEqual(["ok    identity      IDENTITY_KEY fits the signing key"]);
+  });
+
+  test("fails with another IDENTITY_KEY", async () => {
+    expect(await examine(identityTokens())).toEqual([
+      "fail  identity      IDENTITY_KEY does not decrypt the signing key. Mend: set the one that encrypted it, or run " +
+        "`latchkey keys rotate` and restart the service",
+    ]);
+  });
+
+  test("says nothing of IDENTITY_KEY with IDENTITY_TOKENS off", async () => {
+    expect(await examine({})).toEqual([]);
+  });
 });

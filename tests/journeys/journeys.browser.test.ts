@@ -29,7 +29,7 @@ async function watchReloads(page: Page) {
   return async () => expect(await page.evaluate(() => "sameDocument" in window)).toBe(true);
 }
 
-test("a registration, a reset, and a login that is refused once, without a reload", async () => {
+test("the way from a registration by a reset to a login needs no reload", async () => {
   const email = newAddress();
   const page = await site.open("/", phone);
   await arrive(page, "Log in");
@@ -70,10 +70,9 @@ test("a registration, a reset, and a login that is refused once, without a reloa
   await assertNoReloadAfterReset();
 });
 
-test("the password is changed; one other session is ended, then all others", async () => {
-  const email = newAddress();
+test("the owner changes the password on the account page", async () => {
   const page = await site.visit(phone);
-  await register(site, page, email);
+  await register(site, page, newAddress());
   await page.getByText("Change the password", { exact: true }).click();
   const current = page.getByLabel("Current password", { exact: true });
   for (const [typed, answer] of [
@@ -85,11 +84,16 @@ test("the password is changed; one other session is ended, then all others", asy
     await page.getByText(answer).waitFor();
     expect(await current.inputValue()).toBe("");
   }
+});
 
+test("the owner ends one other session before all others", async () => {
+  const email = newAddress();
+  const page = await site.visit(phone);
+  await register(site, page, email);
   const others = [];
   for (let count = 0; count < 3; count++) {
     const other = await site.open("/login", phone);
-    await logIn(other, email, another);
+    await logIn(other, email);
     await arrive(other, "Your account");
     others.push(other);
   }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { enqueue } from "#server/queue/job-queue";
 import type { Job } from "#server/queue/jobs";
 import { agoIn } from "~/account/account-page";
@@ -28,20 +28,24 @@ describe("the form that chooses a language", () => {
   const choose = (fields: Record<string, string> | [string, string][], options: RequestOptions = {}) =>
     call(language.action, post("/language", fields, options));
 
-  test("sets a cookie and shows the same page again", async () => {
-    const done = await choose({ language: "ar", page: "/reset-password?email=ada%40example.com&token=ff" });
-    expect(done).toMatchObject({ status: 302, location: "/reset-password?email=ada%40example.com&token=ff" });
+  test("sets a cookie", async () => {
+    const done = await choose({ language: "ar", page: "/" });
     expect(done.headers.getSetCookie()).toEqual(["language=ar; HttpOnly; Max-Age=34560000; Path=/; SameSite=Lax"]);
   });
 
-  test("sets a cookie that no other host can set, on https", async () => {
+  test("shows the same page again", async () => {
+    const done = await choose({ language: "ar", page: "/reset-password?email=ada%40example.com&token=ff" });
+    expect(done).toMatchObject({ status: 302, location: "/reset-password?email=ada%40example.com&token=ff" });
+  });
+
+  test("sets on https a cookie that no other host can set", async () => {
     const done = await choose({ language: "en", page: "/" }, { facts: { origin: "https://localhost:3000" } });
     const cookie = "__Host-language=en; HttpOnly; Max-Age=34560000; Path=/; SameSite=Lax; Secure";
     expect(done.headers.getSetCookie()).toEqual([cookie]);
   });
 
   const pages = [...bypasses("http://localhost:3000"), ["no URL", "http://["]];
-  test.each(pages)("leads to the start page, and nowhere else, for %s: %j", async (_what, page) => {
+  test.each(pages)("leads to the start page for %s: %j", async (_what, page) => {
     expect(await choose({ language: "en", page: page ?? "" })).toMatchObject({ status: 302, location: "/" });
   });
 
@@ -69,7 +73,7 @@ describe("the language of a visitor", () => {
     ["*", "fr"],
     ["pt", "fr"],
     ["*;q=0.5, en", "en"],
-  ])("with Accept-Language %j and DEFAULT_LOCALE=fr is %s", (header, expected) => {
+  ])("by Accept-Language %j with DEFAULT_LOCALE=fr is %s", (header, expected) => {
     latchkey.configure({ DEFAULT_LOCALE: "fr" });
     expect(chooseLanguage(null, header)).toBe(expected);
   });
@@ -84,7 +88,7 @@ describe("the language of a visitor", () => {
     ["xx", "de"],
     ["__proto__", "de"],
     ["", "de"],
-  ])("with the cookie %j and Accept-Language de is %s", (cookie, expected) => {
+  ])("by the cookie %j with Accept-Language de is %s", (cookie, expected) => {
     expect(chooseLanguage(cookie, "de")).toBe(expected);
   });
 
@@ -108,25 +112,37 @@ describe("the language of a visitor", () => {
 });
 
 describe("an answer", () => {
-  test("is in the visitor's language", async () => {
+  test("to a login is in the visitor's language", async () => {
     await latchkey.createUser();
     const refused = await logIn({ password: "x", ...asks("de") });
     expect(refused.data.message).toBe("E‑Mail-Adresse oder Passwort ist falsch.");
+  });
+
+  test("to a reset is in the visitor's language", async () => {
     const invalid = await resetWith({ email: "ada@example.com", token: "0".repeat(64) }, goodPassword, asks("ja"));
     expect(invalid.data.invalidLink).toBe("この再設定用リンクは無効か、有効期限が切れています。");
   });
 
-  test("names browsers and moments in the visitor's language", async () => {
-    const agent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
-    const cookie = await latchkey.signedIn({}, agent);
-    await latchkey.execute("update sessions set created_at = '2026-11-01T09:05:00Z', expires_at = '2100-01-01'");
-    const { data } = await openAccount(cookie, asks("de"));
-    const since = {
-      at: "2026-11-01T09:05:00.000Z",
-      ago: expect.stringMatching(/^vor \d+ Tagen$/),
-      exact: expect.stringMatching(/^1\. November 2026 .*09:05 UTC$/),
+  describe("about a session", () => {
+    const shown = async () => {
+      const agent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+      const cookie = await latchkey.signedIn({}, agent);
+      await latchkey.execute("update sessions set created_at = '2026-11-01T09:05:00Z', expires_at = '2100-01-01'");
+      return (await openAccount(cookie, asks("de"))).data.sessions;
     };
-    expect(data.sessions).toMatchObject([{ browser: "Firefox unter Linux", since, lastSeen: { ago: "jetzt" } }]);
+
+    test("names the browser in the visitor's language", async () => {
+      expect(await shown()).toMatchObject([{ browser: "Firefox unter Linux" }]);
+    });
+
+    test("names moments in the visitor's language", async () => {
+      const since = {
+        at: "2026-11-01T09:05:00.000Z",
+        ago: expect.stringMatching(/^vor \d+ Tagen$/),
+        exact: expect.stringMatching(/^1\. November 2026 .*09:05 UTC$/),
+      };
+      expect(await shown()).toMatchObject([{ since, lastSeen: { ago: "jetzt" } }]);
+    });
   });
 
   test.each([
@@ -163,19 +179,36 @@ describe("a mail", () => {
     expect(latchkey.mails().map(({ subject }) => subject)).toEqual(["إعادة ضبط كلمة المرور"]);
   });
 
-  test("about an account is in the owner's language, not in that of the login, and names the browser", async () => {
-    const id = await latchkey.createUser();
-    const cookie = await latchkey.signedIn(id);
-    latchkey.configure({ DEFAULT_LOCALE: "es" });
-    await logIn(asks("ja"));
-    await call(language.action, post("/language", { language: "fr", page: "/dashboard" }, { cookie }));
-    await logIn(asks("ja"));
-    await latchkey.drain();
-    expect(latchkey.mails().map(({ subject }) => subject)).toEqual([
-      "Nuevo inicio de sesión en tu cuenta",
-      "Nouvelle connexion à votre compte",
-    ]);
-    expect(latchkey.mails()[1]?.text).toMatch(/^Navigateur inconnu, .* UTC$/m);
+  describe("about a login", () => {
+    let cookie: string;
+
+    beforeEach(async () => {
+      cookie = await latchkey.signedIn();
+      latchkey.configure({ DEFAULT_LOCALE: "es" });
+    });
+
+    const mailOfLogin = async () => {
+      await logIn(asks("ja"));
+      await latchkey.drain();
+      return latchkey.mails().at(-1);
+    };
+
+    const chooseFrench = () =>
+      call(language.action, post("/language", { language: "fr", page: "/dashboard" }, { cookie }));
+
+    test("is in DEFAULT_LOCALE while the owner has chosen no language", async () => {
+      expect((await mailOfLogin())?.subject).toBe("Nuevo inicio de sesión en tu cuenta");
+    });
+
+    test("is in the language that the owner has chosen", async () => {
+      await chooseFrench();
+      expect((await mailOfLogin())?.subject).toBe("Nouvelle connexion à votre compte");
+    });
+
+    test("names the browser in the owner's language", async () => {
+      await chooseFrench();
+      expect((await mailOfLogin())?.text).toMatch(/^Navigateur inconnu, .* UTC$/m);
+    });
   });
 
   const german = asks("de");

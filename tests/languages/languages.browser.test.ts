@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { type Language, languages } from "#server/languages/languages";
 import { texts } from "#server/languages/texts";
@@ -33,33 +34,58 @@ describe.each(everyLanguage)("in the language %s", (language) => {
     ["every page of an error", site, visitErrors],
     ["a login after too many", site, visitThrottledLogin],
     ["every page of a closed registration", closedSite, visitClosedRegistration],
-  ] as const)("%s is accessible, fits, and says nothing in English", { timeout: 300_000 }, (_what, at, visit) =>
+  ] as const)("%s has no problem of translation or layout", { timeout: 300_000 }, (_what, at, visit) =>
     lookAround(at, language, visit),
   );
 });
 
-test("in Arabic, every flow works without JavaScript", { timeout: 120_000 }, async () => {
+test("every flow works in Arabic without JavaScript", { timeout: 120_000 }, async () => {
   const page = await site.visit({ javaScriptEnabled: false, locale: "ar" });
   const visited = { site, page, language: "ar", see: async () => {} } as const;
   await visitEveryPage(visited);
   await visitErrors(visited);
 });
 
-test.each([true, false])("the switch keeps the page and its query, with JavaScript: %s", async (javaScriptEnabled) => {
-  const page = await site.visit({ javaScriptEnabled, locale: "fr" });
-  await page.goto("/forgot-password?email=ada%40example.com");
-  await arrive(page, texts.fr.pages.common.forgotPassword);
-  const own = ["English", "Deutsch", "Français", "Español", "日本語", "العربية"];
-  expect(await page.locator("footer button").allTextContents()).toEqual(own);
-  const choose = (name: string) => page.getByRole("button", { name, exact: true }).press("Enter");
-  await choose("العربية");
-  await arrive(page, texts.ar.pages.common.forgotPassword);
-  expect(page.url()).toBe(`${site.url()}/forgot-password?email=ada%40example.com`);
-  expect(await page.locator("html").getAttribute("dir")).toBe("rtl");
-  expect(await page.getByRole("button", { name: "العربية" }).getAttribute("aria-current")).toBe("true");
-  await page.goto("/login");
-  await arrive(page, texts.ar.pages.common.logIn);
-  await choose("English");
-  await arrive(page, "Log in");
-  expect(await page.locator("html").getAttribute("dir")).toBe("ltr");
+describe.each([true, false])("the switch of the language (JavaScript: %s)", (javaScriptEnabled) => {
+  const choose = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).press("Enter");
+
+  async function chooseArabic(): Promise<Page> {
+    const page = await site.visit({ javaScriptEnabled, locale: "fr" });
+    await page.goto("/forgot-password?email=ada%40example.com");
+    await arrive(page, texts.fr.pages.common.forgotPassword);
+    await choose(page, "العربية");
+    await arrive(page, texts.ar.pages.common.forgotPassword);
+    return page;
+  }
+
+  test("names each language in that language", async () => {
+    const page = await site.visit({ javaScriptEnabled, locale: "fr" });
+    await page.goto("/forgot-password");
+    const own = ["English", "Deutsch", "Français", "Español", "日本語", "العربية"];
+    expect(await page.locator("footer button").allTextContents()).toEqual(own);
+  });
+
+  test("keeps the page with its query", async () => {
+    const page = await chooseArabic();
+    expect(page.url()).toBe(`${site.url()}/forgot-password?email=ada%40example.com`);
+  });
+
+  test("marks the language of the page", async () => {
+    const page = await chooseArabic();
+    expect(await page.locator("html").getAttribute("dir")).toBe("rtl");
+    expect(await page.getByRole("button", { name: "العربية" }).getAttribute("aria-current")).toBe("true");
+  });
+
+  test("holds for the next page", async () => {
+    const page = await chooseArabic();
+    await page.goto("/login");
+    await arrive(page, texts.ar.pages.common.logIn);
+  });
+
+  test("leads back to English", async () => {
+    const page = await chooseArabic();
+    await choose(page, "English");
+    await arrive(page, "Forgot your password?");
+    expect(await page.locator("html").getAttribute("dir")).toBe("ltr");
+  });
 });

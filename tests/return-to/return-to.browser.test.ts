@@ -25,7 +25,7 @@ describe.each([true, false])("with JavaScript: %s", (javaScriptEnabled) => {
   const options = { javaScriptEnabled };
   const asked = (path: string) => `/login?${new URLSearchParams({ return_to: `${app}${path}` })}`;
 
-  test("a login, refused once, leads back to the page of the application", async () => {
+  test("a login after a refused one leads back to the page of the application", async () => {
     const email = newAddress();
     await register(site, await site.visit(options), email);
     const page = await site.open(asked("/notes?page=2"), options);
@@ -34,7 +34,11 @@ describe.each([true, false])("with JavaScript: %s", (javaScriptEnabled) => {
     await page.getByLabel("Password", { exact: true }).fill(password);
     await page.getByRole("button", { name: "Log in" }).click();
     await arrive(page, "App at /notes?page=2");
+  });
 
+  test("the login page leads a signed-in user back at once", async () => {
+    const page = await site.visit(options);
+    await register(site, page, newAddress());
     await page.goto(asked("/again"));
     await arrive(page, "App at /again");
   });
@@ -48,7 +52,7 @@ describe.each([true, false])("with JavaScript: %s", (javaScriptEnabled) => {
     expect(await page.textContent("body")).toContain("ok");
   });
 
-  test("an external sign-in, by way of the registration page, leads back", async () => {
+  test("an external sign-in by way of the registration page leads back", async () => {
     const page = await site.open(asked("/from/provider"), options);
     await page.getByRole("link", { name: "Create one" }).click();
     await arrive(page, "Create an account");
@@ -57,7 +61,7 @@ describe.each([true, false])("with JavaScript: %s", (javaScriptEnabled) => {
     await arrive(page, "App at /from/provider");
   });
 
-  test("a registration by mail, refused once, leads back", async () => {
+  test("a registration by mail after a refused password leads back", async () => {
     const email = newAddress();
     const page = await site.open(asked("/welcome"), options);
     await page.getByRole("link", { name: "Create one" }).click();

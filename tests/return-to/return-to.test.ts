@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import * as index from "~/routes/_index";
 import * as authorize from "~/routes/auth.idp._index";
 import * as login from "~/routes/login";
@@ -25,7 +25,7 @@ describe("a password login", () => {
     ["/a/../notes", "/notes"],
     ["http://localhost:3000/notes", "http://localhost:3000/notes"],
     [app, app],
-  ])("with return_to %s ends at %s, loaded as a document", async (returnTo, location) => {
+  ])("with return_to %s ends at the document %s", async (returnTo, location) => {
     await latchkey.createUser();
     const done = await logIn({ search: `?${query(returnTo)}` });
     expect(done).toMatchObject({ status: 302, location });
@@ -46,9 +46,12 @@ describe("a password login", () => {
     expect(done.headers.get("X-Remix-Reload-Document")).toBeNull();
   });
 
-  test("that is refused keeps it for the form and its links", async () => {
+  test("that is refused leads nowhere", async () => {
     const refused = await logIn({ search: `?${query(app)}`, password: "wrong" });
     expect(refused).toMatchObject({ status: 422, location: null });
+  });
+
+  test("that is refused keeps it for the page", async () => {
     expect(await call(login.loader, post(`/login?${query(app)}`, {}))).toMatchObject({ data: { returnTo: app } });
   });
 
@@ -65,73 +68,116 @@ describe("the pages for guests", () => {
     ["/register", register.loader],
   ] as const;
 
-  test.each(pages)("%s sends a signed-in user to return_to at once", async (path, loader) => {
-    const cookie = await latchkey.signedIn();
-    for (const target of ["/notes", app]) {
-      const sent = await call(loader, get(`${path}?${query(target)}`, { cookie }));
+  describe.each(pages)("%s sends a signed-in user", (path, loader) => {
+    const open = async (search: string) =>
+      call(loader, get(`${path}?${search}`, { cookie: await latchkey.signedIn() }));
+
+    test.each(["/notes", app])("to the return_to %s", async (target) => {
+      const sent = await open(`${query(target)}`);
       expect(sent).toMatchObject({ status: 302, location: target });
       expect(sent.headers.get("X-Remix-Reload-Document")).toBe("true");
-    }
-    const refused = await call(loader, get(`${path}?${query(away)}`, { cookie }));
-    expect(refused).toMatchObject({ status: 302, location: "/dashboard" });
-    const failed = await call(loader, get(`${path}?notice=idp_failed`, { cookie }));
-    expect(failed).toMatchObject({ status: 302, location: "/dashboard?notice=idp_failed" });
+    });
+
+    test("to the account page for a return_to that is not allowed", async () => {
+      expect(await open(`${query(away)}`)).toMatchObject({ status: 302, location: "/dashboard" });
+    });
+
+    test("to the account page with the notice of a failed sign-in", async () => {
+      const sent = await open("notice=idp_failed");
+      expect(sent).toMatchObject({ status: 302, location: "/dashboard?notice=idp_failed" });
+    });
   });
 
-  test.each(pages)("%s never sends a signed-in user to itself", async (path, loader) => {
-    const cookie = await latchkey.signedIn();
-    for (const target of [path, `http://localhost:3000${path}?a`]) {
-      const sent = await call(loader, get(`${path}?${query(target)}`, { cookie }));
+  describe.each(pages)("%s does not send a signed-in user to itself", (path, loader) => {
+    test.each([path, `http://localhost:3000${path}?a`])("by the return_to %s", async (target) => {
+      const sent = await call(loader, get(`${path}?${query(target)}`, { cookie: await latchkey.signedIn() }));
       expect(sent).toMatchObject({ status: 302, location: "/dashboard" });
-    }
-    latchkey.configure({ AFTER_SIGN_IN: path });
-    expect(await call(loader, get(path, { cookie }))).toMatchObject({ status: 302, location: "/dashboard" });
+    });
+
+    test("by AFTER_SIGN_IN", async () => {
+      latchkey.configure({ AFTER_SIGN_IN: path });
+      const sent = await call(loader, get(path, { cookie: await latchkey.signedIn() }));
+      expect(sent).toMatchObject({ status: 302, location: "/dashboard" });
+    });
   });
 
-  test("the page data has the serialised target, or none", async () => {
-    for (const [path, loader] of pages) {
-      const shown = async (returnTo: string) => (await call(loader, get(`${path}?${query(returnTo)}`))).data.returnTo;
+  describe.each(pages)("the data of %s", (path, loader) => {
+    const shown = async (returnTo: string) => (await call(loader, get(`${path}?${query(returnTo)}`))).data.returnTo;
+
+    test("have the serialised target", async () => {
       expect(await shown("HTTPS://App.example/a/../b")).toBe("https://app.example/b");
+    });
+
+    test("have no target that is not allowed", async () => {
       expect(await shown(away)).toBeNull();
-    }
+    });
   });
 
-  test("the policy of a page whose form signs in names the origin that the form leads to, and no other", async () => {
-    const targetOf = async (loader: unknown, path: string) => (await call(loader, get(path))).formTarget;
-    expect(await targetOf(login.loader, `/login?${query(app)}`)).toBe("https://app.example");
-    expect(await targetOf(complete.loader, `/register/complete?${query(app)}`)).toBe("https://app.example");
-    for (const target of ["/notes", "http://localhost:3000/notes", away]) {
-      expect(await targetOf(login.loader, `/login?${query(target)}`)).toBeUndefined();
-      expect(await targetOf(complete.loader, `/register/complete?${query(target)}`)).toBeUndefined();
-    }
-    expect(await targetOf(register.loader, `/register?${query(app)}`)).toBeUndefined();
+  const targetOf = async (loader: unknown, path: string, target: string) =>
+    (await call(loader, get(`${path}?${query(target)}`))).formTarget;
+
+  describe.each([
+    ["/login", login.loader],
+    ["/register/complete", complete.loader],
+  ])("the policy of %s", (path, loader) => {
+    test("names the origin that its form leads to", async () => {
+      expect(await targetOf(loader, path, app)).toBe("https://app.example");
+    });
+
+    test.each(["/notes", "http://localhost:3000/notes", away])("names no origin for %s", async (target) => {
+      expect(await targetOf(loader, path, target)).toBeUndefined();
+    });
+  });
+
+  test("the policy of /register names no origin since its form does not sign in", async () => {
+    expect(await targetOf(register.loader, "/register", app)).toBeUndefined();
   });
 });
 
 describe("AFTER_SIGN_IN", () => {
-  test("is where a sign-in without return_to ends, and where guest-only pages send a signed-in user", async () => {
-    latchkey.configure({ AFTER_SIGN_IN: app });
-    const cookie = await latchkey.signedIn();
-    expect(await logIn()).toMatchObject({ location: app });
-    expect(await logIn({ search: `?${query(away)}` })).toMatchObject({ location: app });
-    expect(await logIn({ search: `?${query("/notes")}` })).toMatchObject({ location: "/notes" });
-    for (const [path, loader] of [
+  describe("of an application", () => {
+    beforeEach(() => void latchkey.configure({ AFTER_SIGN_IN: app }));
+
+    test.each([
+      ["without return_to", "", app],
+      ["with a return_to that is not allowed", `?${query(away)}`, app],
+      ["unless there is a return_to", `?${query("/notes")}`, "/notes"],
+    ])("is where a sign-in ends %s", async (_what, search, location) => {
+      await latchkey.createUser();
+      expect(await logIn({ search })).toMatchObject({ location });
+    });
+
+    test.each([
       ["/", index.loader],
       ["/login", login.loader],
       ["/register", register.loader],
-    ] as const) {
-      expect(await call(loader, get(path, { cookie }))).toMatchObject({ status: 302, location: app });
-    }
-    const failed = get("/login?notice=idp_failed", { cookie });
-    expect(await call(login.loader, failed)).toMatchObject({ location: "/dashboard?notice=idp_failed" });
-    expect((await call(login.loader, get("/login"))).formTarget).toBe("https://app.example");
+    ])("is where %s sends a signed-in user", async (path, loader) => {
+      const sent = await call(loader, get(path, { cookie: await latchkey.signedIn() }));
+      expect(sent).toMatchObject({ status: 302, location: app });
+    });
+
+    test("is not where a failed sign-in leads a signed-in user", async () => {
+      const failed = get("/login?notice=idp_failed", { cookie: await latchkey.signedIn() });
+      expect(await call(login.loader, failed)).toMatchObject({ location: "/dashboard?notice=idp_failed" });
+    });
+
+    test("is named by the policy of the login page", async () => {
+      expect((await call(login.loader, get("/login"))).formTarget).toBe("https://app.example");
+    });
   });
 
-  test("as / does not redirect / to itself", async () => {
-    latchkey.configure({ AFTER_SIGN_IN: "/" });
-    const cookie = await latchkey.signedIn();
-    expect(await call(index.loader, get("/", { cookie }))).toMatchObject({ location: "/dashboard" });
-    expect(await call(login.loader, get("/login", { cookie }))).toMatchObject({ location: "/" });
+  describe("as /", () => {
+    beforeEach(() => void latchkey.configure({ AFTER_SIGN_IN: "/" }));
+
+    test("does not redirect / to itself", async () => {
+      const cookie = await latchkey.signedIn();
+      expect(await call(index.loader, get("/", { cookie }))).toMatchObject({ location: "/dashboard" });
+    });
+
+    test("is where /login sends a signed-in user", async () => {
+      const cookie = await latchkey.signedIn();
+      expect(await call(login.loader, get("/login", { cookie }))).toMatchObject({ location: "/" });
+    });
   });
 });
 
@@ -148,46 +194,62 @@ describe("a registration", () => {
   const finish = (fields: Record<string, string> | [string, string][]) =>
     call(complete.action, post("/register/complete", fields));
 
-  test("has it in the job of a known and an unknown address; another origin is in no job", async () => {
+  const job = { task: "mail_registration", language: "en" };
+
+  test.each(["ada@example.com", "bob@example.com"])("has it in the job of the address %s", async (address) => {
     await latchkey.createUser();
-    for (const address of ["ada@example.com", "bob@example.com"])
-      expect(await ask(address)).toEqual(mailSentOutcome(address));
-    await ask("grace@example.com", away);
-    const job = { task: "mail_registration", language: "en" };
-    expect(await latchkey.jobs()).toEqual([
-      { ...job, email: "ada@example.com", return_to: app },
-      { ...job, email: "bob@example.com", return_to: app },
-      { ...job, email: "grace@example.com" },
-    ]);
+    expect(await ask(address)).toEqual(mailSentOutcome(address));
+    expect(await latchkey.jobs()).toEqual([{ ...job, email: address, return_to: app }]);
   });
 
-  test("mails a link that carries it to the form, and ends there", async () => {
+  test("has no other origin in its job", async () => {
+    await ask("grace@example.com", away);
+    expect(await latchkey.jobs()).toEqual([{ ...job, email: "grace@example.com" }]);
+  });
+
+  test("mails a link that carries it", async () => {
     const link = await mailedLink();
     expect([...link.searchParams.keys()]).toEqual(["email", "token", "return_to"]);
     expect(link.searchParams.get("return_to")).toBe(app);
+  });
+
+  test("has it in the form of the link", async () => {
+    const link = await mailedLink();
     const page = await call(complete.loader, get(`${link.pathname}${link.search}`));
     expect(page.data).toEqual({ ...fieldsOf(link), problem: null, passkeys: true, registrationClosed: false });
+  });
 
+  test("keeps it in a refused form", async () => {
+    const link = await mailedLink();
     const refused = await finish({ ...fieldsOf(link), ...twice("short") });
     expect(refused).toMatchObject({ status: 422, data: { typed: fieldsOf(link) } });
     expect(refused.formTarget).toBe("https://app.example");
+  });
 
-    const done = await finish({ ...fieldsOf(link), ...twice(newPassword) });
+  test("ends there", async () => {
+    const done = await finish({ ...fieldsOf(await mailedLink()), ...twice(newPassword) });
     expect(done).toMatchObject({ status: 302, location: app });
     expect(Object.keys(done.cookies)).toEqual(["session", "last_sign_in", "device"]);
   });
 
-  test.each([
+  describe.each([
     ["another origin", [away]],
     ["two", ["/a", "/a"]],
-  ])("whose form has %s ends at the account page", async (_what, targets) => {
-    const sent = targets.map((target): [string, string] => ["return_to", target]);
-    const { email, token } = fieldsOf(await mailedLink());
-    const pairs = Object.entries({ email, token, ...twice("short") });
-    const refused = await finish([...pairs, ...sent]);
-    expect(refused.data.typed).toEqual({ email, token });
-    const good = Object.entries({ email, token, ...twice(newPassword) });
-    expect(await finish([...good, ...sent])).toMatchObject({ status: 302, location: "/dashboard" });
+  ])("whose form has %s", (_what, targets) => {
+    async function post(password: string) {
+      const { email, token } = fieldsOf(await mailedLink());
+      const sent = targets.map((target): [string, string] => ["return_to", target]);
+      return { email, token, done: await finish([...Object.entries({ email, token, ...twice(password) }), ...sent]) };
+    }
+
+    test("forgets it in a refused form", async () => {
+      const { email, token, done } = await post("short");
+      expect(done.data.typed).toEqual({ email, token });
+    });
+
+    test("ends at the account page", async () => {
+      expect((await post(newPassword)).done).toMatchObject({ status: 302, location: "/dashboard" });
+    });
   });
 
   test("a link whose origin is no longer allowed leads to the account page", async () => {
@@ -220,49 +282,67 @@ describe("an external sign-in", () => {
   const kept = (state: string, target: string, canRestart: 0 | 1) =>
     `${attemptCookie(state)}=${canRestart}.${Buffer.from(target).toString("base64url")}.; HttpOnly; Max-Age=3600; Path=/auth/idp; SameSite=Lax`;
 
-  test("keeps it in a cookie of the attempt, and ends there", async () => {
+  test("keeps it in a cookie of the attempt", async () => {
     const sent = await start();
     const { oauth_state: state = "" } = sent.cookies;
-    expect(sent.location).not.toContain("app.example");
     expect(sent.headers.getSetCookie()[1]).toBe(kept(state, app, 1));
     expect(sent.cookies[attemptCookie(state)]).toMatch(/^[\w.-]+$/);
+  });
+
+  test("does not tell it to the provider", async () => {
+    expect((await start()).location).not.toContain("app.example");
+  });
+
+  test("ends there", async () => {
+    const sent = await start();
     providerAnswers();
     const done = await comeBackWith(sent.cookies);
     expect(done).toMatchObject({ status: 302, location: app });
     expect(done.headers.getSetCookie()).toEqual([
       cleared("oauth_state"),
-      kept(state, app, 0),
+      kept(sent.cookies.oauth_state ?? "", app, 0),
       expect.stringMatching(/^session=[0-9a-f]{64}; /),
       expect.stringMatching(/^last_sign_in=provider; /),
     ]);
   });
 
-  test("with the longest target sets a cookie that browsers keep: at most 4,096 bytes", async () => {
+  describe("with the longest target", () => {
     const longest = `/${"%".repeat(2_047)}`;
-    const sent = await start(`?${query(longest)}`);
-    for (const line of sent.headers.getSetCookie()) expect(line.split(";", 1)[0]?.length).toBeLessThan(4_096);
-    providerAnswers();
-    expect((await comeBackWith(sent.cookies)).location).toBe(longest);
+
+    test("sets a cookie that browsers keep", async () => {
+      const { headers } = await start(`?${query(longest)}`);
+      for (const line of headers.getSetCookie()) expect(line.split(";", 1)[0]?.length).toBeLessThan(4_096);
+    });
+
+    test("ends there", async () => {
+      const sent = await start(`?${query(longest)}`);
+      providerAnswers();
+      expect((await comeBackWith(sent.cookies)).location).toBe(longest);
+    });
   });
 
-  test.each([
+  describe.each([
     ["the provider's refusal", { error: "access_denied" }, "cancelled", app],
     ["another state", { code: "c", state: "0".repeat(64) }, "stale", ""],
     ["no code", {}, "", app],
-  ])(
-    "that ends with %s leads to exactly /login?notice=idp_failed; a cookie has the target of its own attempt",
-    async (_what, parameters, problem, target) => {
-      const failed = await comeBackWith((await start()).cookies, parameters);
-      expect(failed).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
-      expect(failed.headers.getSetCookie().at(-1)).toBe(failureCookie(problem, target));
-    },
-  );
+  ])("that ends with %s", (_what, parameters, problem, target) => {
+    const fail = async () => comeBackWith((await start()).cookies, parameters);
 
-  test("without return_to, or with another origin, has no target", async () => {
-    for (const search of ["", `?${query(away)}`]) {
-      const { cookies } = await start(search, cookieHeader((await start()).cookies));
-      expect(cookies).toEqual({ oauth_state: cookies.oauth_state, [attemptCookie(cookies.oauth_state ?? "")]: "1.." });
-    }
+    test("leads to exactly /login?notice=idp_failed", async () => {
+      expect(await fail()).toMatchObject({ status: 302, location: "/login?notice=idp_failed" });
+    });
+
+    test("keeps the target of its own attempt in a cookie", async () => {
+      expect((await fail()).headers.getSetCookie().at(-1)).toBe(failureCookie(problem, target));
+    });
+  });
+
+  test.each([
+    ["without return_to", ""],
+    ["with another origin", `?${query(away)}`],
+  ])("%s has no target", async (_what, search) => {
+    const { cookies } = await start(search, cookieHeader((await start()).cookies));
+    expect(cookies).toEqual({ oauth_state: cookies.oauth_state, [attemptCookie(cookies.oauth_state ?? "")]: "1.." });
   });
 
   test.each([
@@ -280,7 +360,7 @@ describe("an external sign-in", () => {
     expect(done).toMatchObject({ status: 302, location: "/dashboard" });
   });
 
-  test("that connects the provider to an account ends at the account page, whatever the cookie says", async () => {
+  test("that connects the provider to an account ends at the account page", async () => {
     const cookie = await latchkey.signedIn();
     const earlier = await start();
     const asked = await act(`${cookie}; ${cookieHeader(earlier.cookies)}`, "connect-provider");
@@ -305,7 +385,7 @@ describe("requireUser", () => {
     ["a form", post("/notes?page=2", { text: "secret" }), "/login?return_to=%2Fnotes%3Fpage%3D2"],
     ["a path that no sign-in may end at", get("http://localhost:3000//evil.example"), "/login"],
     ["a path that is too long", get(`/notes?${"a".repeat(2_048)}`), "/login"],
-  ])("sends a visitor of %s to the login page, and back", async (_what, request, location) => {
+  ])("sends a visitor of %s to the login page with the way back", async (_what, request, location) => {
     expect(await ask(request)).toMatchObject({ status: 302, location });
   });
 });
