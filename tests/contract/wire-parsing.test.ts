@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { postmarkAnswer, resendAnswer } from "#server/mail/http-mailer";
 import { tokenResponse } from "#server/provider/client";
@@ -8,7 +8,7 @@ import { claims, discordUser, githubEmails, githubUser } from "#server/provider/
 const sso = "https://sso.example";
 const endpoints = { authorization_endpoint: `${sso}/authorize`, token_endpoint: sso, userinfo_endpoint: `${sso}/me` };
 
-test.each<[string, z.ZodType, Record<string, unknown>]>([
+describe.each<[string, z.ZodType, Record<string, unknown>]>([
   ["token response", tokenResponse, { access_token: "a", token_type: "Bearer" }],
   ["provider metadata", providerMetadata, { issuer: sso, ...endpoints }],
   ["claims", claims, { sub: "1", email: "a@b.example", email_verified: true, name: "A", picture: "https://b.example" }],
@@ -20,17 +20,16 @@ test.each<[string, z.ZodType, Record<string, unknown>]>([
   ],
   ["Resend's answer", resendAnswer, { id: "1" }],
   ["Postmark's answer", postmarkAnswer, { ErrorCode: 0 }],
-])(
-  "a %s is parsed field by field, and an object in place of a string is not accepted",
-  { tags: ["1.5.2", "15.3.5"] },
-  (_what, shape, answer) => {
+])("of a %s", (_what, shape, answer) => {
+  test("the documented fields are parsed", { tags: ["1.5.2", "15.3.5"] }, () => {
     expect(shape.parse({ ...answer, not_documented: {} })).toEqual(answer);
-    for (const field of Object.keys(answer)) {
-      const parsed = shape.safeParse({ ...answer, [field]: { toString: answer[field] } });
-      expect(parsed.success ? Object(parsed.data)[field] : null).toBeOneOf([null, false]);
-    }
-  },
-);
+  });
+
+  test.each(Object.keys(answer))("%s is no object", { tags: ["1.5.2", "15.3.5"] }, (field) => {
+    const parsed = shape.safeParse({ ...answer, [field]: { toString: answer[field] } });
+    expect(parsed.success ? Object(parsed.data)[field] : null).toBeOneOf([null, false]);
+  });
+});
 
 test("GitHub's emails are parsed entry by entry", () => {
   const entry = { email: "a@b.example", primary: true, verified: true };

@@ -73,7 +73,7 @@ test("a provider's answers have the types that they are parsed to", () => {
   }>();
 });
 
-test("the mail services' requests and answers have their documented types", () => {
+test("Resend's mails have their documented types", () => {
   expectTypeOf<ResendEmail>().toEqualTypeOf<{
     from: string;
     to: [string];
@@ -84,6 +84,9 @@ test("the mail services' requests and answers have their documented types", () =
     headers: Record<string, string>;
   }>();
   expectTypeOf<ResendAnswer>().toEqualTypeOf<{ id: string }>();
+});
+
+test("Postmark's mails have their documented types", () => {
   expectTypeOf<PostmarkEmail>().toEqualTypeOf<{
     From: string;
     To: string;
@@ -99,8 +102,13 @@ test("the mail services' requests and answers have their documented types", () =
   expectTypeOf<PostmarkAnswer>().toEqualTypeOf<{ ErrorCode: 0 }>();
 });
 
-test("a webhook's body has the types of Standard Webhooks 1.0, and the user those of /auth/session", () => {
+test("a webhook's user has the types of /auth/session", () => {
   const user = { id: "", email: "", name: null as string | null, pictureUrl: null as string | null, groups: [""] };
+  expectTypeOf<Omit<ChangedUser, "previousEmail">>().toEqualTypeOf(user);
+  expectTypeOf<ChangedUser["previousEmail"]>().toEqualTypeOf<string | undefined>();
+});
+
+test("a webhook's body has the types of Standard Webhooks 1.0", () => {
   expectTypeOf<WebhookPayload>().toEqualTypeOf<
     | {
         type:
@@ -118,6 +126,4 @@ test("a webhook's body has the types of Standard Webhooks 1.0, and the user thos
       }
     | { type: "latchkey.test"; timestamp: string; data: Record<string, never> }
   >();
-  expectTypeOf<Omit<ChangedUser, "previousEmail">>().toEqualTypeOf(user);
-  expectTypeOf<ChangedUser["previousEmail"]>().toEqualTypeOf<string | undefined>();
 });
