@@ -6,7 +6,7 @@ import type { MailRefusal } from "../events";
 import { headersIn, type Mail, type Mailer } from "./mail";
 
 /** `POST /emails`, https://resend.com/docs/api-reference/emails/send-email */
-interface ResendEmail {
+export interface ResendEmail {
   from: string;
   to: [string];
   subject: string;
@@ -17,7 +17,7 @@ interface ResendEmail {
 }
 
 /** `POST /email`, https://postmarkapp.com/developer/api/email-api */
-interface PostmarkEmail {
+export interface PostmarkEmail {
   From: string;
   To: string;
   ReplyTo?: string;
@@ -44,9 +44,11 @@ interface MailService {
 }
 
 const resendAnswer = z.object({ id: z.string() });
+export type ResendAnswer = z.infer<typeof resendAnswer>;
 
 /** Postmark may refuse a mail with status 200 and an error code. */
 const postmarkAnswer = z.object({ ErrorCode: z.literal(0) });
+export type PostmarkAnswer = z.infer<typeof postmarkAnswer>;
 
 const services = {
   /** Resend tracks opens and links by domain, not by message: switch both off for the sending domain. */

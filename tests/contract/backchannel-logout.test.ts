@@ -84,21 +84,30 @@ function passSeconds(seconds: number): void {
 }
 
 describe("a logout token of the provider", () => {
-  test("ends every session of the account with its sub, and of no other", async () => {
+  test("ends every session of the account with its sub", async () => {
     const id = await ada();
     const cookies = [await latchkey.signedIn(id), await latchkey.signedIn(id)];
-    const bob = await latchkey.signedIn({ email: "bob@example.com", idpId: "bob", idpIssuer: issuer });
-    const other = await latchkey.signedIn({
-      email: "ada@other.example",
-      idpId: "ada",
-      idpIssuer: "https://other.example",
-    });
     answerProvider();
-
     const answer = await send(sign());
-
     expect([answer.status, answer.data, answer.headers.get("Cache-Control")]).toEqual([200, "", "no-store"]);
-    expect(await Promise.all([...cookies, bob, other].map(isSignedIn))).toEqual([false, false, true, true]);
+    expect(await Promise.all(cookies.map(isSignedIn))).toEqual([false, false]);
+  });
+
+  test.each([
+    ["with another sub", { email: "bob@example.com", idpId: "bob", idpIssuer: issuer }],
+    ["of another issuer", { email: "ada@other.example", idpId: "ada", idpIssuer: "https://other.example" }],
+  ])("ends no session of an account %s", async (_what, account) => {
+    await ada();
+    const cookie = await latchkey.signedIn(account);
+    answerProvider();
+    expect((await send(sign())).status).toBe(200);
+    expect(await isSignedIn(cookie)).toBe(true);
+  });
+
+  test("is logged without the token", async () => {
+    await signedInAda();
+    answerProvider();
+    await send(sign());
     expect(lastEvent()).toEqual({ event: "session.ended", reason: "provider_logout" });
     expect(latchkey.logLines().join()).not.toContain("eyJ");
   });
@@ -114,20 +123,38 @@ describe("a logout token of the provider", () => {
     },
   );
 
-  test("is used once, by however many requests at the same time, and remembered as long as it could be valid", async () => {
-    const id = await ada();
+  test("is used once by simultaneous requests", async () => {
+    await ada();
     answerProvider();
     const token = await sign();
     const answers = await Promise.all([send(token), send(token), send(token)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+  });
 
+  async function spend() {
+    const id = await ada();
+    answerProvider();
+    const token = await sign();
+    expect((await send(token)).status).toBe(200);
+    return { id, token };
+  }
+
+  test("ends no later session when it is sent again", async () => {
+    const { id, token } = await spend();
     const cookie = await latchkey.signedIn(id);
     expect((await latchkey.unchanged(() => send(token))).status).toBe(400);
     expect(lastEvent()).toEqual({ event: "idp.logout_refused", reason: "used" });
     expect(await isSignedIn(cookie)).toBe(true);
+  });
 
+  test("is remembered as long as it could be valid", async () => {
+    await spend();
     await purgeExpired();
     expect(await latchkey.execute("select * from logout_tokens")).toHaveLength(1);
+  });
+
+  test("is forgotten when it has expired", async () => {
+    await spend();
     await latchkey.execute("update logout_tokens set expires_at = now()");
     await purgeExpired();
     expect(await latchkey.execute("select * from logout_tokens")).toEqual([]);
@@ -152,11 +179,11 @@ describe("a sign-in that is under way when the token is accepted", () => {
 
   const people: [string, () => Promise<unknown>][] = [
     ["of somebody who has signed in before", ada],
-    ["of somebody who has an account, not linked", () => latchkey.createUser()],
+    ["of somebody whose account is not linked", () => latchkey.createUser()],
     ["of somebody without an account", async () => {}],
   ];
 
-  test.each(people)("%s starts no session and changes nothing", async (_who, prepare) => {
+  test.each(people)("%s changes nothing", async (_who, prepare) => {
     await prepare();
     const arrivedAt = new Date();
     answerProvider();
@@ -180,7 +207,7 @@ describe("a sign-in that is under way when the token is accepted", () => {
     await expect(signIn(arrivedAt)).rejects.toMatchObject({ reason: "logged_out" });
   });
 
-  test("of another person, or of the same id at another provider, starts its session", async () => {
+  test("of another person starts its session", async () => {
     const arrivedAt = new Date();
     answerProvider();
     await send(sign({ sub: "bob" }));
@@ -222,7 +249,7 @@ const refused: [string, () => Promise<string> | string][] = [
 ];
 
 test.each(refused)(
-  "a token %s is 400 and ends nothing",
+  "a token %s is refused with 400",
   { tags: ["9.1.1", "9.1.2", "9.1.3", "9.2.1", "9.2.2", "9.2.3", "10.5.5", "CVE-2026-18569"] },
   async (_what, token) => {
     const cookie = await signedInAda();
@@ -237,16 +264,17 @@ test.each(refused)(
   },
 );
 
-test("a token with a sid alone is 400, and the log says so", async () => {
+test("a token with a sid alone is refused with that reason", async () => {
   answerProvider();
   expect((await latchkey.unchanged(() => send(sign({ sub: undefined, sid: "a session there" })))).status).toBe(400);
   expect(lastEvent()).toEqual({ event: "idp.logout_refused", reason: "no_sub" });
 });
 
-test("two tokens, and none, are 400 without a call", async () => {
-  const token = await sign();
-  for (const body of ["", `logout_token=${token}&logout_token=${token}`])
-    expect((await postBody(new URLSearchParams(body))).status).toBe(400);
+test.each([
+  ["two tokens", (token: string) => `logout_token=${token}&logout_token=${token}`],
+  ["no token", () => ""],
+])("%s are 400 without a call", async (_what, bodyOf) => {
+  expect((await postBody(new URLSearchParams(bodyOf(await sign())))).status).toBe(400);
   expect(outgoing.calls()).toEqual([]);
 });
 
@@ -259,24 +287,37 @@ test.each([{ IDP_PROVIDER: "google" }, { IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "
   },
 );
 
-test("another method is 405, another content type 415, a large body 413", async () => {
-  const read = await call(route.loader, get(path));
-  const put = await call(route.action, new Request(`http://localhost:3000${path}`, { method: "PUT", body: "" }));
-  for (const { status, headers } of [read, put]) expect([status, headers.get("Allow")]).toEqual([405, "POST"]);
-  for (const type of ["application/json", "application/jwt", "multipart/form-data; boundary=x"])
+test.each(["GET", "PUT"])("%s is 405", async (method) => {
+  const { status, headers } = await (method === "GET"
+    ? call(route.loader, get(path))
+    : call(route.action, new Request(`http://localhost:3000${path}`, { method, body: "" })));
+  expect([status, headers.get("Allow")]).toEqual([405, "POST"]);
+});
+
+test.each(["application/json", "application/jwt", "multipart/form-data; boundary=x"])(
+  "the content type %s is 415",
+  async (type) => {
     expect((await postBody("{}", { "Content-Type": type })).status).toBe(415);
+  },
+);
+
+test("a large body is 413", async () => {
   expect((await send("a".repeat(16_384))).status).toBe(413);
 });
 
 describe("the key set", () => {
-  test("is fetched once, and again for a key that it does not have", async () => {
-    const id = await ada();
+  test("is fetched once for two tokens", async () => {
+    await ada();
     answerProvider();
     expect((await send(sign())).status).toBe(200);
     expect((await send(sign())).status).toBe(200);
     expect(outgoing.calls()).toHaveLength(2);
+  });
 
-    const cookie = await latchkey.signedIn(id);
+  test("is fetched again for a key that it does not have", async () => {
+    const cookie = await signedInAda();
+    answerProvider();
+    expect((await send(sign({ sub: "nobody" }))).status).toBe(200);
     const token = await sign({}, { alg: "RS256", kid: "two" }, newKey);
     passSeconds(60);
     answerKeys(jwk(privateKey, "one"), jwk(newKey, "two"));
@@ -298,48 +339,85 @@ describe("the key set", () => {
     expect(outgoing.calls()).toHaveLength(3);
   });
 
-  test("makes a new key wait that comes just after a forged one: 503, and 200 once it may be fetched", async () => {
-    const cookie = await signedInAda();
-    answerProvider();
-    expect((await send(sign({}, { kid: "forged" }))).status).toBe(400);
-    const token = await sign({}, { alg: "RS256", kid: "two" }, newKey);
-    expect((await latchkey.unchanged(() => send(token))).status).toBe(503);
-    expect(lastEvent()).toEqual({ event: "idp.logout_refused", reason: "key_set" });
-    passSeconds(11);
-    answerKeys(jwk(privateKey, "one"), jwk(newKey, "two"));
-    expect((await send(token)).status).toBe(200);
-    expect(await isSignedIn(cookie)).toBe(false);
+  describe("just after a forged key", () => {
+    const newToken = () => sign({}, { alg: "RS256", kid: "two" }, newKey);
+
+    beforeEach(async () => {
+      answerProvider();
+      expect((await send(sign({}, { kid: "forged" }))).status).toBe(400);
+    });
+
+    test("makes a new key wait: 503", async () => {
+      await ada();
+      const token = await newToken();
+      expect((await latchkey.unchanged(() => send(token))).status).toBe(503);
+      expect(lastEvent()).toEqual({ event: "idp.logout_refused", reason: "key_set" });
+    });
+
+    test("is fetched for a new key eleven seconds later", async () => {
+      const cookie = await signedInAda();
+      const token = await newToken();
+      expect((await send(token)).status).toBe(503);
+      passSeconds(11);
+      answerKeys(jwk(privateKey, "one"), jwk(newKey, "two"));
+      expect((await send(token)).status).toBe(200);
+      expect(await isSignedIn(cookie)).toBe(false);
+    });
   });
 
-  test("that cannot be replaced stays, and a token with a new key is 503 without a call for each", async () => {
-    answerProvider();
-    expect((await send(sign())).status).toBe(200);
-    const [token, ...unknown] = await Promise.all([sign(), sign({}, { kid: "x" }), sign({}, { kid: "y" })]);
-    passSeconds(25 * hour);
-    outgoing.answer("GET", discoveryUrl(), { status: 500 });
-    outgoing.answer("GET", `${issuer}/keys`, { status: 500 });
-    expect((await send(token)).status).toBe(200);
-    const calls = outgoing.calls().length;
-    for (const other of unknown) expect((await send(other)).status).toBe(503);
-    expect(outgoing.calls()).toHaveLength(calls);
+  describe("that cannot be replaced", () => {
+    let token: string;
+    let unknown: string[];
+
+    beforeEach(async () => {
+      answerProvider();
+      expect((await send(sign())).status).toBe(200);
+      [token, ...unknown] = await Promise.all([sign(), sign({}, { kid: "x" }), sign({}, { kid: "y" })]);
+      passSeconds(25 * hour);
+      outgoing.answer("GET", discoveryUrl(), { status: 500 });
+      outgoing.answer("GET", `${issuer}/keys`, { status: 500 });
+    });
+
+    test("stays", async () => {
+      expect((await send(token)).status).toBe(200);
+    });
+
+    test("is not asked for again by each new key: 503", async () => {
+      await send(token);
+      const calls = outgoing.calls().length;
+      for (const other of unknown) expect((await send(other)).status).toBe(503);
+      expect(outgoing.calls()).toHaveLength(calls);
+    });
   });
 
-  test.each([
+  describe.each([
     ["fails", () => outgoing.answer("GET", `${issuer}/keys`, { status: 500 })],
     ["is no key set", () => outgoing.answer("GET", `${issuer}/keys`, { body: "[]" })],
     ["does not end", () => outgoing.answer("GET", `${issuer}/keys`, { stall: "before the headers" })],
-  ])("that %s is 503 within six seconds and ends nothing, and the next token is taken", async (_how, fail) => {
-    const cookie = await signedInAda();
-    answerDiscovery();
-    fail();
-    const token = await sign();
-    const answer = await latchkey.unchanged(() => send(token));
-    expect([answer.status, answer.headers.get("Cache-Control")]).toEqual([503, "no-store"]);
-    expect(lastEvent()).toEqual({ event: "idp.logout_refused", reason: "key_set" });
-    expect(outgoing.deadlines()[1]).toBeLessThanOrEqual(5_500);
-    answerKeys(jwk(privateKey, "one"));
-    expect((await send(token)).status).toBe(200);
-    expect(await isSignedIn(cookie)).toBe(false);
+  ])("that %s", (_how, fail) => {
+    let cookie: string;
+    let token: string;
+
+    beforeEach(async () => {
+      cookie = await signedInAda();
+      answerDiscovery();
+      fail();
+      token = await sign();
+    });
+
+    test("is 503 within six seconds", async () => {
+      const answer = await latchkey.unchanged(() => send(token));
+      expect([answer.status, answer.headers.get("Cache-Control")]).toEqual([503, "no-store"]);
+      expect(lastEvent()).toEqual({ event: "idp.logout_refused", reason: "key_set" });
+      expect(outgoing.deadlines()[1]).toBeLessThanOrEqual(5_500);
+    });
+
+    test("does not use the token up", async () => {
+      await send(token);
+      answerKeys(jwk(privateKey, "one"));
+      expect((await send(token)).status).toBe(200);
+      expect(await isSignedIn(cookie)).toBe(false);
+    });
   });
 
   test.each([undefined, "http://plain.example/keys", "no url"])("at %s cannot be had: 503", async (jwks_uri) => {

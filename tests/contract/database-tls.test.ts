@@ -23,7 +23,7 @@ test.each(parameters)("with %s a server without TLS gets neither user nor passwo
   expect(Buffer.concat(received)).toEqual(sslRequest);
 });
 
-test("a certificate authority that cannot be read is named, without the URL's password", async () => {
+test("a certificate authority that cannot be read is named without the URL's password", async () => {
   const opened = openDatabase("postgresql://latchkey:s3cret@127.0.0.1:1/latchkey?sslrootcert=/nowhere/ca.pem");
   await expect(opened).rejects.toThrow(
     "The URL of the database cannot be used: ENOENT: no such file or directory, open '/nowhere/ca.pem'.",

@@ -36,7 +36,7 @@ test("each package with an install script is allowed to run it: npm 11 warns of 
   expect([...names]).toEqual(Object.keys(read("package.json").allowScripts));
 });
 
-test("passwords are hashed by the native code of @node-rs/argon2 2.2.1 and no other", async () => {
+test("passwords are hashed by the native code of @node-rs/argon2 2.2.1 alone", async () => {
   await hashPassword(unknownVisitor, "correct horse battery staple");
   const loaded = Object.keys(createRequire(import.meta.url).cache).filter((file) => /argon2[^/\\]*\.node$/.test(file));
   expect(loaded.map((file) => versionOf(dirname(file)))).toEqual(["2.2.1"]);

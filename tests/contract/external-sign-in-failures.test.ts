@@ -154,7 +154,7 @@ describe("the iss parameter of the callback (RFC 9207)", () => {
     ["google", "https://accounts.google.com/", providerCases.google()],
     ["gitlab", "https://accounts.google.com", providerCases.gitlab()],
     ["oidc", `${configured.settings.IDP_ISSUER}/`, configured],
-  ])("%s: %j is refused, and the provider is not called", { tags: "10.2.2" }, async (_name, iss, provider) => {
+  ])("%s: %j is refused before any call", { tags: "10.2.2" }, async (_name, iss, provider) => {
     await expectRefusal(provider, [], "issuer", () => comeBack([["iss", iss]]));
   });
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { Environment } from "#server/config";
 import type { Profile } from "#server/provider/providers";
 import * as authIdp from "~/routes/auth.idp._index";
@@ -83,7 +83,7 @@ describe.each(providerNames)("%s", (name) => {
     expect(profiles()).toEqual([provider.profile]);
   });
 
-  test("the endpoints and the scope of the settings override the provider's defaults", async () => {
+  test("the settings override the provider's defaults", async () => {
     const provider = providerCases[name]();
     const steps = provider.steps.filter((step) => step.name !== "discovery");
     const [token, profile, emails] = steps;
@@ -224,17 +224,23 @@ describe.each(providerNames)("%s", (name) => {
     expect(profiles()).toEqual([{ ...provider.profile, ...expected }]);
   });
 
-  test("another account is asked for as the provider has it, and no other prompt is passed on", async () => {
+  const promptOf = async (query: string) => {
+    const { location } = await call(authIdp.loader, get(`/auth/idp?${query}`));
+    return new URL(location ?? "").searchParams.getAll("prompt");
+  };
+
+  test("another account is asked for as the provider has it", async () => {
     const { prompts } = use(providerCases[name]());
-    const promptOf = async (query: string) => {
-      const { location } = await call(authIdp.loader, get(`/auth/idp?${query}`));
-      return new URL(location ?? "").searchParams.getAll("prompt");
-    };
     expect(await promptOf("prompt=select_account")).toEqual(prompts);
-    for (const other of ["", "prompt=", "prompt=none", "prompt=login", "prompt=select_account&prompt=none"]) {
-      expect(await promptOf(other)).toEqual([]);
-    }
   });
+
+  test.each(["", "prompt=", "prompt=none", "prompt=login", "prompt=select_account&prompt=none"])(
+    "no other prompt is passed on: %j",
+    async (query) => {
+      use(providerCases[name]());
+      expect(await promptOf(query)).toEqual([]);
+    },
+  );
 
   test.each([undefined, "Bearer", "bearer", "BEARER"])(
     "the token type %s is accepted as bearer",
@@ -271,11 +277,13 @@ test("a failed discovery is requested again by the next sign-in", async () => {
   expect(outgoing.addresses()).toEqual([addresses(provider)[0], ...addresses(provider)]);
 });
 
-test("a discovery document is cached for one day; if its renewal fails it stays, and is requested again a minute later", async () => {
+describe("a discovery document", () => {
   const start = Date.now();
   const hour = 3_600_000; // ms
   const documentOf = (provider: ProviderCase) => ({ body: JSON.stringify(provider.steps[0]!.answer) });
+  let provider: ProviderCase;
 
+  /** @returns how often the document was requested until now */
   async function signInAt(provider: ProviderCase, time: number, discovery?: Answer) {
     vi.spyOn(Date, "now").mockReturnValue(start + time);
     const [first, ...others] = provider.steps;
@@ -285,19 +293,31 @@ test("a discovery document is cached for one day; if its renewal fails it stays,
     return outgoing.addresses().filter((address) => address.includes(".well-known")).length;
   }
 
-  const provider = oidc();
-  configure(provider.settings);
-  expect(await signInAt(provider, 0, documentOf(provider))).toBe(1);
-  expect(await signInAt(provider, 23 * hour)).toBe(1);
-  expect(await signInAt(provider, 25 * hour, { status: 503 })).toBe(2);
-  expect(await signInAt(provider, 25 * hour)).toBe(2);
-  const moved = withAnswer(provider, "discovery", { token_endpoint: "https://moved.example/token" });
-  moved.steps[1]!.url = "https://moved.example/token";
-  expect(await signInAt(moved, 25 * hour + 61_000, documentOf(moved))).toBe(3);
-  expect(outgoing.addresses()).toContain("POST https://moved.example/token");
+  beforeEach(async () => {
+    provider = oidc();
+    configure(provider.settings);
+    expect(await signInAt(provider, 0, documentOf(provider))).toBe(1);
+  });
+
+  test("is cached for 23 hours", async () => {
+    expect(await signInAt(provider, 23 * hour)).toBe(1);
+  });
+
+  test("stays when its renewal after a day fails", async () => {
+    expect(await signInAt(provider, 25 * hour, { status: 503 })).toBe(2);
+    expect(await signInAt(provider, 25 * hour)).toBe(2);
+  });
+
+  test("is requested again a minute after a failed renewal", async () => {
+    await signInAt(provider, 25 * hour, { status: 503 });
+    const moved = withAnswer(provider, "discovery", { token_endpoint: "https://moved.example/token" });
+    moved.steps[1]!.url = "https://moved.example/token";
+    expect(await signInAt(moved, 25 * hour + 61_000, documentOf(moved))).toBe(3);
+    expect(outgoing.addresses()).toContain("POST https://moved.example/token");
+  });
 });
 
-test("an issuer that ends in a slash: one slash in the discovery URL, and the document names the issuer with its slash", async () => {
+test("an issuer may end in a slash", async () => {
   const provider = oidc();
   const issuer = `${provider.settings.IDP_ISSUER}/`;
   use(withAnswer(provider, "discovery", { issuer }), { IDP_ISSUER: issuer });

@@ -32,13 +32,16 @@ const forms = (text: string | Plural) => (typeof text === "string" ? [text] : Ob
 const placeholders = (text: string) => [...new Set(text.match(/\{\w+\}|<\/?\w+>/g))].sort();
 
 describe.each(everyLanguage)("the texts in %s", (language) => {
-  test("are not empty, and have no other braces or angle brackets than those of values and elements", () => {
-    for (const [key, text] of entriesOf(language)) {
-      for (const form of forms(text)) {
-        expect([key, form.trim()]).toEqual([key, form]);
-        expect([key, form.replace(/\{\w+\}|<\/?\w+>/g, "")]).toEqual([key, expect.stringMatching(/^[^{}<>]*$/)]);
-      }
-    }
+  const everyForm = () =>
+    entriesOf(language).flatMap(([key, text]) => forms(text).map((form): [string, string] => [key, form]));
+
+  test("are not empty", () => {
+    for (const [key, form] of everyForm()) expect([key, form, form !== ""]).toEqual([key, form.trim(), true]);
+  });
+
+  test("have no other brackets than those of values or elements", () => {
+    for (const [key, form] of everyForm())
+      expect([key, form.replace(/\{\w+\}|<\/?\w+>/g, "")]).toEqual([key, expect.stringMatching(/^[^{}<>]*$/)]);
   });
 
   test("have a form for every number that is counted", () => {
@@ -53,7 +56,7 @@ describe.each(everyLanguage)("the texts in %s", (language) => {
 });
 
 describe.each(translations)("the translation into %s", (language) => {
-  test("names the same values and elements as the English texts", () => {
+  test("has the placeholders of the English texts", () => {
     const english = new Map(entriesOf("en"));
     for (const [key, text] of entriesOf(language)) {
       const [first = ""] = forms(english.get(key) ?? "").slice(-1);
@@ -75,7 +78,7 @@ describe.each(translations)("the translation into %s", (language) => {
   });
 });
 
-test("in Arabic, every address is between U+2066 and U+2069: without them, one that begins with a digit is reordered", () => {
+test("in Arabic every address is isolated: one that begins with a digit would be reordered", () => {
   const bare = /(?<!\u2066)\{(?:email|oldEmail|newEmail)\}|\{(?:email|oldEmail|newEmail)\}(?!\u2069)/;
   const addressed = entriesOf("ar").flatMap(([, text]) => forms(text).filter((form) => /\{\w*[eE]mail\}/.test(form)));
   expect(addressed.length).toBeGreaterThan(0);
@@ -163,21 +166,36 @@ describe.each(everyLanguage)("a mail in %s", (language) => {
     for (const { text, html } of Object.values(without)) expect(`${text}${html}`).not.toMatch(/token=/);
   });
 
-  test("leads to no password and no new account with PASSWORDS=off", () => {
-    const { resetMail, registrationMail, invitationMail, emailChangeMail, ...others } = written(passwordsOff);
-    for (const { text } of Object.values(others)) {
-      expect(text).not.toMatch(/\/(?:forgot-password|reset-password|register)/);
-      expect(text).toMatch(/Google|\/login/);
-    }
+  describe("with PASSWORDS=off", () => {
+    const mails = () => {
+      const { resetMail, registrationMail, invitationMail, emailChangeMail, ...others } = written(passwordsOff);
+      return Object.values(others);
+    };
+
+    test("leads to no page for a password or a new account", () => {
+      for (const { text } of mails()) expect(text).not.toMatch(/\/(?:forgot-password|reset-password|register)/);
+    });
+
+    test("leads to a sign-in at the provider", () => {
+      for (const { text } of mails()) expect(text).toMatch(/Google|\/login/);
+    });
   });
 
-  test("says its language and direction, fills in every value, and has its subject as title", () => {
-    for (const { subject, text, html } of Object.values(written())) {
+  test("has the attributes of its language", () => {
+    for (const { html } of Object.values(written()))
       expect(html).toContain(`<html lang="${language}" dir="${languages[language].direction}">`);
-      expect(html).toContain(`<title>${subject}</title>`);
-      expect(`${subject}${text}`).not.toMatch(/[{}<>]/);
-      expect(subject).not.toMatch(/[\r\n]/);
-    }
+  });
+
+  test("fills in every value", () => {
+    for (const { subject, text } of Object.values(written())) expect(`${subject}${text}`).not.toMatch(/[{}<>]/);
+  });
+
+  test("has a subject of one line", () => {
+    for (const { subject } of Object.values(written())) expect(subject).not.toMatch(/[\r\n]/);
+  });
+
+  test("has its subject as title", () => {
+    for (const { subject, html } of Object.values(written())) expect(html).toContain(`<title>${subject}</title>`);
   });
 
   test("says in a sentence of both parts who sent it", () => {

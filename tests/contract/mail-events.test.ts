@@ -147,7 +147,7 @@ describe("Resend", () => {
     ["JSON that is no object", "null"],
     ["what is no JSON", "nonsense"],
     ["nothing", ""],
-  ])("%s is answered by 200 and sets nothing", async (_what, body) => {
+  ])("%s is answered by 200 without a change", async (_what, body) => {
     await expectNothing(await signed(body));
   });
 
@@ -195,7 +195,7 @@ describe("Postmark", () => {
       postmarkEvent({ From: `${"a".repeat(1_000)} <no-reply@example.com>` }),
     ],
     ["an event of last year", postmarkEvent({ BouncedAt: "2025-01-05T16:33:54.9070259Z" })],
-  ])("%s is answered by 200 and sets nothing", async (_what, body) => {
+  ])("%s is answered by 200 without a change", async (_what, body) => {
     await expectNothing(await authorized(body));
   });
 
@@ -296,7 +296,7 @@ describe("an undeliverable address", () => {
   test.each([
     ["mail.refused", null],
     ["mail.bounced", "mail.bounced"],
-  ])("by %s is, after an accepted mail, one by %s", async (by, after) => {
+  ])("by %s is one by %s after an accepted mail", async (by, after) => {
     latchkey.configure({ ...resend, MAIL_DRIVER: "log", MAIL_EVENTS_SECRET: undefined });
     await latchkey.execute("update users set undeliverable_at = now(), undeliverable_by = ?", [by]);
     await askForReset(email);

@@ -192,20 +192,33 @@ describe.each(Object.entries(services) as [MailServiceName, MailService][])("%s"
     expect(outgoing.deadlines()).toEqual([5000]);
   });
 
-  test.each([
+  describe.each([
     ...[...faultsOf(service), ...service.invalidAnswers].map(
       ([fault, answer, reason]) => [fault, "CallError", reason, answer] as const,
     ),
     ...service.refusals.map(([what, answer, reason]) => [what, "MailRefused", reason, answer] as const),
-  ])("answered by %s: one request, then a %s without a secret", async (_answer, type, reason, answer) => {
-    configure({ ...settings, ...service.settings });
-    outgoing.answer("POST", service.url, answer);
-    const error = await send().catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ name: type, reason });
-    const texts = [...String(answer.body).matchAll(/"message":"([^"]+)"/gi)].map(([, text = ""]) => text);
-    for (const secret of [token, email, key, ...texts]) expect(inspect(error)).not.toContain(secret);
-    expect(outgoing.addresses()).toEqual([`POST ${service.url}`]);
-    expect(outgoing.deadlines()).toEqual([5000]);
+  ])("the answer %s", (_answer, type, reason, answer) => {
+    async function failure(): Promise<unknown> {
+      configure({ ...settings, ...service.settings });
+      outgoing.answer("POST", service.url, answer);
+      return send().catch((thrown: unknown) => thrown);
+    }
+
+    test(`is a ${type}: ${reason}`, async () => {
+      expect(await failure()).toMatchObject({ name: type, reason });
+    });
+
+    test("is an error without a secret", async () => {
+      const texts = [...String(answer.body).matchAll(/"message":"([^"]+)"/gi)].map(([, text = ""]) => text);
+      const error = inspect(await failure());
+      for (const secret of [token, email, key, ...texts]) expect(error).not.toContain(secret);
+    });
+
+    test("ends the one request", async () => {
+      await failure();
+      expect(outgoing.addresses()).toEqual([`POST ${service.url}`]);
+      expect(outgoing.deadlines()).toEqual([5000]);
+    });
   });
 
   test.each(service.keys)("`doctor` verifies a key %s without sending a mail", async (_what, answer, cause) => {
@@ -223,21 +236,27 @@ describe.each(Object.entries(services) as [MailServiceName, MailService][])("%s"
   });
 });
 
-test("the log driver prints the mail between its two marker lines and nothing else", async () => {
+test("the log driver prints the mail between its two marker lines", async () => {
   configure(settings);
   const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
   await send();
-  await sendMail(email, noticeMail({ task: "mail_password_changed", email, language: "ar" }, "ar"));
-  const [reset, changed] = write.mock.calls.map(([text]) => text);
-  expect(changed).toContain("\nSubject: تم تغيير كلمة المرور\n");
-  expect(reset).toBe(`--- mail ---
+  expect(write.mock.calls.map(([text]) => text)).toEqual([
+    `--- mail ---
 To: ${email}
 From: Latchkey ü <mail@latchkey.example>
 Subject: Reset your password
 
 ${resetText}--- end mail ---
-`);
+`,
+  ]);
   expect(outgoing.calls()).toEqual([]);
+});
+
+test("the log driver prints the subject in its language", async () => {
+  configure(settings);
+  const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  await sendMail(email, noticeMail({ task: "mail_password_changed", email, language: "ar" }, "ar"));
+  expect(write.mock.calls[0]?.[0]).toContain("\nSubject: تم تغيير كلمة المرور\n");
 });
 
 test("a mailed link escapes its address in both parts", { tags: ["1.1.2", "1.2.1", "1.2.2"] }, () => {

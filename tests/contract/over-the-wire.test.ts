@@ -28,7 +28,7 @@ beforeEach(async () => {
 const ask = () => callJson(url, { method: "GET" }, z.object({ ok: z.boolean() }));
 const failure = (call: Promise<unknown>) => call.then(String, (error: CallError) => error.message);
 
-test("the token request has exactly the expected headers, and Content-Length", async () => {
+test("the token request has exactly the expected headers", async () => {
   let raw: string[] = [];
   let body = "";
   answer = async (request, response) => {
@@ -92,7 +92,7 @@ test("the size limit of a gzip answer applies to the decoded body", async () => 
 
 const places = ["before the headers", "in the middle of the body"];
 
-test.each(places)("a stall %s ends at the deadline, after a garbage collection too", async (where) => {
+test.each(places)("a stall %s ends at the deadline after a garbage collection", async (where) => {
   setFlagsFromString("--expose-gc");
   const collectGarbage: () => void = runInNewContext("gc");
   const deadline = new AbortController();

@@ -52,7 +52,7 @@ const failed = { location: "/login?notice=idp_failed", cookies: { idp_failure: "
 const signedIn = { location: "/dashboard", cookies: { session: expect.stringMatching(/^[0-9a-f]{64}$/) } };
 
 test.each(recorded.flatMap(([provider, ...more]) => [false, true].map((trust) => [provider, trust, ...more] as const)))(
-  "%s, with IDP_TRUST_EMAIL=%s: a new person gets an account with a verified address only",
+  "%s with IDP_TRUST_EMAIL=%s: a new person needs a verified address",
   async (_provider, trust, statesVerified, claims) => {
     const isAccepted = statesVerified || trust;
     expect(await signIn(claims, trust)).toMatchObject(isAccepted ? signedIn : failed);

@@ -65,12 +65,18 @@ describe.each([
   ["implicit TLS", implicit, true],
   ["STARTTLS", startTls, false],
 ])("over %s", (_how, url, secure) => {
-  test("a mail is sent after a login, to its recipient only, with its headers and both bodies", async () => {
+  const sent = async () => {
     const server = await startSmtpServer({ secure, ...authority.sign("IP:127.0.0.1") });
     await mailerFor(url, server.port).send(mail);
-    expect(server.mails).toMatchObject([accepted]);
-    const [{ headers, text }] = server.mails as [(typeof server.mails)[0]];
-    expect(headers).toEqual({
+    return server.mails;
+  };
+
+  test("a mail is sent to its recipient after a login", async () => {
+    expect(await sent()).toMatchObject([accepted]);
+  });
+
+  test("a mail has the expected headers", async () => {
+    expect((await sent())[0]?.headers).toEqual({
       from: "=?UTF-8?Q?Latchkey=2C_=C3=BC?= <mail@latchkey.example>",
       to: email,
       subject: "Reset your password",
@@ -83,8 +89,10 @@ describe.each([
       "mime-version": "1.0",
       "content-type": expect.stringMatching(/^multipart\/alternative; boundary=/),
     });
-    expect(text).toContain(mail.text.replaceAll("\n", "\r\n").trim());
-    expect(text).toContain(mail.html.replaceAll("\n", "\r\n").trim());
+  });
+
+  test.each(["text", "html"] as const)("a mail has its %s", async (part) => {
+    expect((await sent())[0]?.text).toContain(mail[part].replaceAll("\n", "\r\n").trim());
   });
 
   test.each<[string, (trusted: Authority) => { key: string; cert: string }, RegExp]>([
@@ -109,8 +117,13 @@ function decodeHeader(value: string): string {
   return decodeURIComponent(encoded.join("").replaceAll("_", " ").replaceAll("=", "%"));
 }
 
-const ascii = "a subject in %s is sent in ASCII, as encoded words, to a loopback server with any certificate";
-test.each(["de", "fr", "ja", "ar"] as const)(ascii, async (language) => {
+test("a loopback server may have any certificate without a login", async () => {
+  const server = await startSmtpServer({ authOptional: true, ...createAuthority().sign("DNS:elsewhere.example") });
+  await mailerFor(plain, server.port).send(mail);
+  expect(server.mails).toMatchObject([{ ...accepted, secure: false, user: undefined }]);
+});
+
+test.each(["de", "fr", "ja", "ar"] as const)("a subject in %s is sent as encoded words", async (language) => {
   const server = await startSmtpServer({ authOptional: true, ...createAuthority().sign("DNS:elsewhere.example") });
   const message = noticeMail({ task: "mail_password_changed", email, language }, language);
   const subject = `${message.subject} – ä あ ع`;
@@ -129,7 +142,7 @@ test("without STARTTLS neither a login nor a mail is sent", { tags: "12.3.1" }, 
   expect(lines).toEqual(["greeting", "EHLO login.example.com", "STARTTLS"]);
 });
 
-test("with a login, the password is not sent to a loopback server with STARTTLS and an untrusted certificate", async () => {
+test("a password is not sent to a loopback server with an untrusted certificate", async () => {
   const server = await startSmtpServer({ ...createAuthority().sign("IP:127.0.0.1"), allowInsecureAuth: true });
   const error = await rejection(mailerFor(`smtp://${credentials}@127.0.0.1`, server.port).send(mail));
   expect(error).toMatchObject({ code: expect.stringMatching(/UNABLE_TO_VERIFY_LEAF_SIGNATURE/) });
@@ -150,24 +163,34 @@ describe("a refusal", () => {
 
   const temporary = (code: unknown) => ({ name: "SmtpError", code });
 
-  test.each<[string, Step, number, object]>([
+  const refusals: [string, Step, number, object][] = [
     ["of the recipient is final", "onRcptTo", 550, refused],
     ["of the recipient is final", "onRcptTo", 552, refused],
     ["of the message is final", "onData", 554, { name: "MailRefused", reason: "message_refused" }],
     ["of the recipient is not", "onRcptTo", 450, temporary("EENVELOPE 450")],
     ["of the message is not", "onData", 451, temporary("EMESSAGE 451")],
     ["of the recipient is not", "onRcptTo", 421, temporary("ECONNECTION 421")],
-    ["of the sender, which is a setting, is not", "onMailFrom", 550, temporary("EENVELOPE 550")],
+    ["of the configured sender is not", "onMailFrom", 550, temporary("EENVELOPE 550")],
     ["for a missing login is not", "onRcptTo", 530, temporary("EENVELOPE 530")],
     ["of the login is not", "onAuth", 535, temporary("EAUTH 535")],
     ["in place of a greeting is not", "onConnect", 554, temporary(expect.stringMatching(/ 554$/))],
     ["in place of a greeting is not", "onConnect", 421, temporary(expect.stringMatching(/ 421$/))],
-  ])("%s (%s, %i); the error holds neither the server's text nor a secret", async (_what, step, code, expected) => {
+  ];
+
+  async function errorOf(step: Step, code: number): Promise<unknown> {
     const server = await startSmtpServer({ secure: true, ...authority.sign("IP:127.0.0.1"), ...refusing(step, code) });
     const error = await rejection(mailerFor(implicit, server.port).send(mail));
-    expect(error).toMatchObject(expected);
-    for (const text of [token, email, login.pass, "for a reason"]) expect(inspect(error)).not.toContain(text);
     expect(server.mails).toEqual([]);
+    return error;
+  }
+
+  test.each(refusals)("%s (%s, %i)", async (_what, step, code, expected) => {
+    expect(await errorOf(step, code)).toMatchObject(expected);
+  });
+
+  test.each(refusals)("%s (%s, %i) with neither the server's text nor a secret", async (_what, step, code) => {
+    const error = inspect(await errorOf(step, code));
+    for (const text of [token, email, login.pass, "for a reason"]) expect(error).not.toContain(text);
   });
 });
 
@@ -242,32 +265,62 @@ test("text outside ASCII is received unchanged", async () => {
   expect(all).toContain("<p>مرحبا</p>");
 });
 
-test("mails share connections, and simultaneous mails open at most twenty", async () => {
-  const server = await startSmtpServer({ authOptional: true, hideSTARTTLS: true });
-  const mailer = mailerFor(plain, server.port);
-  for (let sent = 0; sent < 3; sent++) await mailer.send(mail);
-  expect(server.connections()).toBe(1);
-  await Promise.all(Array.from({ length: 50 }, () => mailer.send(mail)));
-  expect(server.mails).toHaveLength(53);
-  expect(server.connections()).toBeLessThanOrEqual(20);
-});
-
-test("closing the mailer ends its connections; a mail in flight fails, and so does a later one", async () => {
-  let ended: Promise<unknown> | undefined;
-  const server = await startServer({
-    DATA(socket) {
-      ended = once(socket, "close");
-      mailer.close?.();
-    },
+describe("the connections of mails", () => {
+  test("are shared by mails one after another", async () => {
+    const server = await startSmtpServer({ authOptional: true, hideSTARTTLS: true });
+    const mailer = mailerFor(plain, server.port);
+    for (let sent = 0; sent < 3; sent++) await mailer.send(mail);
+    expect(server.connections()).toBe(1);
   });
-  const mailer = mailerFor(plain, server.port);
-  expect(await rejection(mailer.send(mail))).toMatchObject({ name: "SmtpError" });
-  await ended;
-  expect(await rejection(mailer.send(mail))).toMatchObject({ name: "SmtpError" });
+
+  test("are at most twenty for simultaneous mails", async () => {
+    const server = await startSmtpServer({ authOptional: true, hideSTARTTLS: true });
+    const mailer = mailerFor(plain, server.port);
+    await Promise.all(Array.from({ length: 50 }, () => mailer.send(mail)));
+    expect(server.mails).toHaveLength(50);
+    expect(server.connections()).toBeLessThanOrEqual(20);
+  });
 });
 
-test("an unreachable server fails the mail, and the next mail connects again", async () => {
-  const { port } = await startSmtpServer({ authOptional: true, hideSTARTTLS: true });
+describe("closing the mailer", () => {
+  /** A mailer that is closed while a mail is in flight. */
+  async function closeInFlight() {
+    let ended: Promise<unknown> | undefined;
+    const server = await startServer({
+      DATA(socket) {
+        ended = once(socket, "close");
+        mailer.close?.();
+      },
+    });
+    const mailer = mailerFor(plain, server.port);
+    const error = await rejection(mailer.send(mail));
+    return { mailer, error, ended: () => ended };
+  }
+
+  test("ends its connections", async () => {
+    const { ended } = await closeInFlight();
+    expect(ended()).toBeDefined();
+    await ended();
+  });
+
+  test("fails a mail in flight", async () => {
+    expect((await closeInFlight()).error).toMatchObject({ name: "SmtpError" });
+  });
+
+  test("fails a later mail", async () => {
+    const { mailer, ended } = await closeInFlight();
+    await ended();
+    expect(await rejection(mailer.send(mail))).toMatchObject({ name: "SmtpError" });
+  });
+});
+
+test("an unreachable server fails the mail", async () => {
   expect(await rejection(mailerFor(plain, 1).send(mail))).toMatchObject({ code: "ESOCKET ECONNREFUSED" });
+});
+
+test("a mail after a failed one connects again", async () => {
+  const { port, mails } = await startSmtpServer({ authOptional: true, hideSTARTTLS: true });
+  await rejection(mailerFor(plain, 1).send(mail));
   await mailerFor(plain, port).send(mail);
+  expect(mails).toHaveLength(1);
 });

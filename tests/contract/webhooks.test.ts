@@ -38,7 +38,7 @@ beforeEach(() => {
   resolveTo("203.0.113.7", "2001:470::7", "64:ff9b::cb00:7107");
 });
 
-test("one signed request, which the library verifies", async () => {
+test("a webhook is one request within five seconds", async () => {
   outgoing.answer("POST", url, { status: 204 });
   await send();
   const [call] = outgoing.calls();
@@ -52,10 +52,16 @@ test("one signed request, which the library verifies", async () => {
   };
   expect(outgoing.calls()).toEqual([{ method: "POST", url, headers, body }]);
   expect(Math.abs(Number(call?.headers["webhook-timestamp"]) - Date.now() / 1000)).toBeLessThan(60);
+  expect(outgoing.deadlines()).toEqual([5000]);
+});
+
+test("the signature of a webhook is verified by the library", async () => {
+  outgoing.answer("POST", url, { status: 204 });
+  await send();
+  const [call] = outgoing.calls();
   expect(new Webhook(secret).verify(call?.body ?? "", call?.headers as Record<string, string>)).toEqual(payload);
   const changed = `${call?.body} `;
   expect(() => new Webhook(secret).verify(changed, call?.headers as Record<string, string>)).toThrow("No matching");
-  expect(outgoing.deadlines()).toEqual([5000]);
 });
 
 test.each<[string, Answer]>([
@@ -79,7 +85,7 @@ test.each<[string, Answer, object]>([
   ["more than one mebibyte", { body: "a".repeat(1_048_577) }, { name: "CallError", reason: "too_large" }],
   ["nothing before the deadline", { stall: "before the headers" }, { name: "CallError", reason: "timeout" }],
   ["a broken connection", { broken: true }, { name: "CallError", reason: "unreachable" }],
-])("answered by %s: one request, and a failure", async (_what, answer, failure) => {
+])("a request that is answered by %s has failed", async (_what, answer, failure) => {
   outgoing.answer("POST", url, answer);
   await expect(send()).rejects.toMatchObject(failure);
   expect(outgoing.addresses()).toEqual([`POST ${url}`]);

@@ -1,5 +1,6 @@
 import { expectTypeOf, test } from "vitest";
 import type { WebhookPayload } from "#server/features/application/webhooks";
+import type { PostmarkAnswer, PostmarkEmail, ResendAnswer, ResendEmail } from "#server/mail/http-mailer";
 import type { AuthorizationRequest, TokenRequest, TokenResponse } from "#server/provider/client";
 import type { ProviderMetadata } from "#server/provider/discovery";
 import type { Profile } from "#server/provider/providers";
@@ -50,8 +51,42 @@ test("a provider's answers have the types that they are parsed to", () => {
   }>();
 });
 
-test("a webhook's body has the types of Standard Webhooks 1.0, and the user those of /auth/session", () => {
+test("Resend's mails have their documented types", () => {
+  expectTypeOf<ResendEmail>().toEqualTypeOf<{
+    from: string;
+    to: [string];
+    subject: string;
+    text: string;
+    html: string;
+    reply_to?: string;
+    headers: Record<string, string>;
+  }>();
+  expectTypeOf<ResendAnswer>().toEqualTypeOf<{ id: string }>();
+});
+
+test("Postmark's mails have their documented types", () => {
+  expectTypeOf<PostmarkEmail>().toEqualTypeOf<{
+    From: string;
+    To: string;
+    ReplyTo?: string;
+    Subject: string;
+    TextBody: string;
+    HtmlBody: string;
+    Headers: { Name: string; Value: string }[];
+    MessageStream: "outbound";
+    TrackOpens: false;
+    TrackLinks: "None";
+  }>();
+  expectTypeOf<PostmarkAnswer>().toEqualTypeOf<{ ErrorCode: 0 }>();
+});
+
+test("a webhook's user has the types of /auth/session", () => {
   const user = { id: "", email: "", name: null as string | null, pictureUrl: null as string | null, groups: [""] };
+  expectTypeOf<Omit<ChangedUser, "previousEmail">>().toEqualTypeOf(user);
+  expectTypeOf<ChangedUser["previousEmail"]>().toEqualTypeOf<string | undefined>();
+});
+
+test("a webhook's body has the types of Standard Webhooks 1.0", () => {
   expectTypeOf<WebhookPayload>().toEqualTypeOf<
     | {
         type:
@@ -69,6 +104,4 @@ test("a webhook's body has the types of Standard Webhooks 1.0, and the user thos
       }
     | { type: "latchkey.test"; timestamp: string; data: Record<string, never> }
   >();
-  expectTypeOf<Omit<ChangedUser, "previousEmail">>().toEqualTypeOf(user);
-  expectTypeOf<ChangedUser["previousEmail"]>().toEqualTypeOf<string | undefined>();
 });

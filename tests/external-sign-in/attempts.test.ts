@@ -43,44 +43,65 @@ beforeEach(() => {
 const sessions = () => latchkey.execute("select * from sessions");
 
 describe("several tabs", () => {
-  test.each([[[1, 0]], [[2, 4, 0, 3, 1]]])(
-    "that finish in the order %j end signed in, each at its target",
-    async (order) => {
-      const states: string[] = [];
-      for (const tab of [...order].sort()) states.push(await leave(`/notes?${tab}`));
-      for (const tab of order) {
-        const visited = await finish(states[tab] ?? "");
-        expect(visited.at(-1)).toBe(`/notes?${tab}`);
-        expect(visited).not.toContain("/dashboard?notice=idp_failed");
-      }
-      expect(await sessions()).toHaveLength(1);
-      expect(nock.pendingMocks().length).toBeGreaterThan(0); // of the stale responses no code was exchanged
-    },
-  );
+  test.each([[[1, 0]], [[2, 4, 0, 3, 1]]])("that finish in the order %j end at their targets", async (order) => {
+    const states: string[] = [];
+    for (const tab of [...order].sort()) states.push(await leave(`/notes?${tab}`));
+    for (const tab of order) {
+      const visited = await finish(states[tab] ?? "");
+      expect(visited.at(-1)).toBe(`/notes?${tab}`);
+      expect(visited).not.toContain("/dashboard?notice=idp_failed");
+    }
+  });
 
-  test("a stale tab of a guest is restarted once, with its target, and the code of its response is not used", async () => {
-    const [older] = [await leave("https://app.example/a"), await leave()];
-    nock.cleanAll();
-    const back = await browser.open(`/auth/idp/callback?${new URLSearchParams({ state: older, code: "c" })}`);
-    expect(back.location).toBe(failed);
-    const page = await browser.open(failed);
-    expect(page).toMatchObject({ status: 302, location: `/auth/idp?${query("https://app.example/a")}` });
-    expect(page.headers.get("X-Remix-Reload-Document")).toBe("true");
-    expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "state" });
+  test("share one session", async () => {
+    for (const state of [await leave("/notes?0"), await leave("/notes?1")].reverse()) await finish(state);
+    expect(await sessions()).toHaveLength(1);
+    expect(nock.pendingMocks().length).toBeGreaterThan(0); // of the stale response no code was exchanged
+  });
+
+  describe("a stale tab of a guest", () => {
+    async function comeBackStale() {
+      const [older] = [await leave("https://app.example/a"), await leave()];
+      nock.cleanAll(); // A call to exchange the code would fail.
+      return browser.open(`/auth/idp/callback?${new URLSearchParams({ state: older, code: "c" })}`);
+    }
+
+    test("exchanges no code", async () => {
+      expect((await comeBackStale()).location).toBe(failed);
+      expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "state" });
+    });
+
+    test("is restarted with its target", async () => {
+      await comeBackStale();
+      const page = await browser.open(failed);
+      expect(page).toMatchObject({ status: 302, location: `/auth/idp?${query("https://app.example/a")}` });
+      expect(page.headers.get("X-Remix-Reload-Document")).toBe("true");
+    });
   });
 });
 
 describe("a response that comes again", () => {
-  test("to a signed-in browser leads to its target, without an alarm, and keeps the session", async () => {
-    const state = await leave("/notes");
-    expect(await finish(state)).toEqual(["/notes"]);
-    const before = await sessions();
-    expect(await finish(state)).toEqual([failed, "/notes"]);
-    expect(await finish("0".repeat(64))).toEqual([failed, "/dashboard"]);
-    expect(await sessions()).toEqual(before);
+  describe("to a signed-in browser", () => {
+    test.each([
+      ["its target", (state: string) => state, "/notes"],
+      ["the account page with an unknown state", () => "0".repeat(64), "/dashboard"],
+    ])("leads without an alarm to %s", async (_where, sent, target) => {
+      const state = await leave("/notes");
+      expect(await finish(state)).toEqual(["/notes"]);
+      expect(await finish(sent(state))).toEqual([failed, target]);
+    });
+
+    test("keeps the session", async () => {
+      const state = await leave("/notes");
+      await finish(state);
+      const before = await sessions();
+      await finish(state);
+      await finish("0".repeat(64));
+      expect(await sessions()).toEqual(before);
+    });
   });
 
-  test("while the first is slow, with a used code, signs in by a second attempt", async () => {
+  test("with a used code signs in by a second attempt", async () => {
     nock.cleanAll();
     nock("https://oauth2.googleapis.com").post("/token").reply(400, { error: "invalid_grant" });
     googleAnswers(ada);
@@ -88,7 +109,7 @@ describe("a response that comes again", () => {
     expect(visited).toEqual([failed, `/auth/idp?${query("/notes")}`, expect.stringMatching(/^https/), "/notes"]);
   });
 
-  test("with a used code at GitHub, which answers with status 200, too", async () => {
+  test("with a used code at GitHub signs in by a second attempt", async () => {
     latchkey.configure({ IDP_PROVIDER: "github" });
     nock("https://github.com").post("/login/oauth/access_token").reply(200, { error: "bad_verification_code" });
     const state = await leave("/notes");
@@ -96,13 +117,22 @@ describe("a response that comes again", () => {
     expect(latchkey.events()).toContainEqual({ event: "idp.failed", reason: "exchange: unexpected" });
   });
 
-  test("restarts at most once: a second stale response ends at the page, which keeps the target", async () => {
-    nock.cleanAll();
-    nock("https://oauth2.googleapis.com").post("/token").times(2).reply(400, { error: "invalid_grant" });
-    const visited = await finish(await leave("/notes"));
-    expect(visited).toEqual([failed, `/auth/idp?${query("/notes")}`, expect.stringMatching(/^https/), failed]);
-    expect((await browser.open(failed)).data).toMatchObject({ problem: "stale", returnTo: "/notes" });
-    expect(await sessions()).toEqual([]);
+  describe("twice stale", () => {
+    beforeEach(() => {
+      nock.cleanAll();
+      nock("https://oauth2.googleapis.com").post("/token").times(2).reply(400, { error: "invalid_grant" });
+    });
+
+    test("restarts once", async () => {
+      const visited = await finish(await leave("/notes"));
+      expect(visited).toEqual([failed, `/auth/idp?${query("/notes")}`, expect.stringMatching(/^https/), failed]);
+      expect(await sessions()).toEqual([]);
+    });
+
+    test("ends at a page that keeps the target", async () => {
+      await finish(await leave("/notes"));
+      expect((await browser.open(failed)).data).toMatchObject({ problem: "stale", returnTo: "/notes" });
+    });
   });
 
   test("after a logout restarts nothing", async () => {
@@ -119,7 +149,7 @@ describe("a response that comes again", () => {
   });
 });
 
-test("login CSRF: a planted callback restarts nothing, whatever the browser has started", async () => {
+test("login CSRF: a planted callback restarts no attempt of the browser", async () => {
   await leave("/notes");
   nock.cleanAll();
   expect(await latchkey.unchanged(() => finish("e".repeat(64)))).toEqual([failed]);
@@ -127,17 +157,22 @@ test("login CSRF: a planted callback restarts nothing, whatever the browser has 
 });
 
 describe("a failure", () => {
-  test("keeps the target for the form, and after a sign-in with the password raises no alarm", async () => {
-    await latchkey.createUser();
+  test("keeps the target for the form", async () => {
     expect(await finish(await leave("/notes"), { error: "access_denied" })).toEqual([failed]);
     const page = await browser.open(failed);
     expect(page).toMatchObject({ status: 200, data: { problem: "cancelled", returnTo: "/notes" } });
+  });
+
+  test("raises no alarm after a sign-in with the password", async () => {
+    await latchkey.createUser();
+    await finish(await leave("/notes"), { error: "access_denied" });
+    await browser.open(failed);
     const { cookies } = await logIn({ cookie: browser.cookieFor("/login") });
     for (const [name, value] of Object.entries(cookies)) browser.cookies.set(name, value);
     expect((await browser.open(failed)).location).toBe("/dashboard");
   });
 
-  test("after which she tries again, and goes back in the browser's history, raises no alarm", async () => {
+  test("in the browser's history raises no alarm after another try", async () => {
     await finish(await leave("/notes"), { error: "access_denied" });
     await finish(await leave("/notes"));
     expect((await browser.open(failed)).location).toBe("/notes");
@@ -149,29 +184,43 @@ describe("a failure", () => {
     expect(visited).toEqual([failed, "/dashboard?notice=idp_failed"]);
   });
 
-  test.each([
+  describe.each([
     [{ error: "access_denied" }, "cancelled", "authorization: access_denied"],
     [{ error: "temporarily_unavailable" }, "noAnswer", "authorization: temporarily_unavailable"],
     [{ error: "invalid_scope" }, null, "authorization: invalid_scope"],
     [{ error: "login_required" }, null, "authorization: login_required"],
     [{ error: "ada@example.com" }, null, "authorization: other"],
     [{ error: "" }, null, "authorization: other"],
-  ])("%j is told as %s and logged as %s", async (parameters, problem, reason) => {
-    await finish(await leave(), parameters);
-    expect((await browser.open(failed)).data.problem).toBe(problem);
-    expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason });
+  ])("%j", (parameters, problem, reason) => {
+    test(`is told as ${problem}`, async () => {
+      await finish(await leave(), parameters);
+      expect((await browser.open(failed)).data.problem).toBe(problem);
+    });
+
+    test(`is logged as ${reason}`, async () => {
+      await finish(await leave(), parameters);
+      expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason });
+    });
   });
 
-  test("of discovery keeps the target, and no attempt", async () => {
-    const issuer = "https://down.example";
-    latchkey.configure({ IDP_PROVIDER: "oidc", IDP_ISSUER: issuer });
-    discovers(issuer, {}, 503);
-    expect((await browser.open(`/auth/idp?${query("/notes")}`)).location).toBe(failed);
-    expect([...browser.cookies.keys()]).toEqual(["idp_failure"]);
-    expect((await browser.open(failed)).data).toMatchObject({ problem: "noAnswer", returnTo: "/notes" });
+  describe("of discovery", () => {
+    beforeEach(async () => {
+      const issuer = `https://${crypto.randomUUID()}.example`;
+      latchkey.configure({ IDP_PROVIDER: "oidc", IDP_ISSUER: issuer });
+      discovers(issuer, {}, 503);
+      expect((await browser.open(`/auth/idp?${query("/notes")}`)).location).toBe(failed);
+    });
+
+    test("leaves no attempt", () => {
+      expect([...browser.cookies.keys()]).toEqual(["idp_failure"]);
+    });
+
+    test("keeps the target", async () => {
+      expect((await browser.open(failed)).data).toMatchObject({ problem: "noAnswer", returnTo: "/notes" });
+    });
   });
 
-  test("of discovery during a restart is shown, and no loop", async () => {
+  test("of discovery during a restart is no loop", async () => {
     browser.cookies.set("idp_failure", "1..stale");
     const issuer = "https://gone.example";
     latchkey.configure({ IDP_PROVIDER: "oidc", IDP_ISSUER: issuer });
@@ -193,9 +242,14 @@ describe("a forged cookie of a failure", () => {
     ["no form", "cancelled", null, null],
     ["a longer target", `0.${target(`/${"a".repeat(2_048)}`)}.stale`, "stale", null],
     ["markup", "0..<b>", null, null],
-  ])("with %s chooses among the texts and the allowed targets", async (_what, value, problem, returnTo) => {
+  ])("with %s chooses nothing but a text or an allowed target", async (_what, value, problem, returnTo) => {
     browser.cookies.set("idp_failure", value);
     expect(await browser.open(failed)).toMatchObject({ status: 200, data: { problem, returnTo } });
+  });
+
+  test("counts for nothing without its notice", async () => {
+    browser.cookies.set("idp_failure", `0.${target("/notes")}.cancelled`);
+    await browser.open(failed);
     expect((await browser.open("/login")).data).toMatchObject({ problem: null, returnTo: null });
   });
 
@@ -215,7 +269,7 @@ describe("the cookies of the attempts", () => {
   const attempts = () => [...browser.cookies].filter(([name]) => name.startsWith("oauth_attempt_"));
   const sizeOf = (pairs: [string, string][]) => pairs.map((pair) => pair.join("=")).join("").length;
 
-  test("are the newest that fit in 6,000 bytes", async () => {
+  test("are the newest within 6,000 bytes", async () => {
     const target = `/${"a".repeat(500)}`;
     const states: string[] = [];
     for (let tab = 0; tab < 16; tab++) states.push(await leave(target));
@@ -247,17 +301,23 @@ describe("the cookies of the attempts", () => {
   });
 });
 
-test.each([
+describe.each([
   { "Sec-Purpose": "prefetch" },
   { "Sec-Purpose": "prefetch;prerender" },
   { Purpose: "prefetch" },
   { Purpose: "preview" },
-])("a request in advance (%j) starts nothing and keeps the running attempt", async (headers) => {
-  const state = await leave("/notes");
-  const answer = await browser.open("/auth/idp", { headers });
-  expect(answer).toMatchObject({ status: 503, location: null });
-  expect(answer.cookies).toEqual({});
-  expect(await finish(state)).toEqual(["/notes"]);
+])("a request in advance (%j)", (headers) => {
+  test("starts nothing", async () => {
+    const answer = await browser.open("/auth/idp", { headers });
+    expect(answer).toMatchObject({ status: 503, location: null });
+    expect(answer.cookies).toEqual({});
+  });
+
+  test("keeps the running attempt", async () => {
+    const state = await leave("/notes");
+    await browser.open("/auth/idp", { headers });
+    expect(await finish(state)).toEqual(["/notes"]);
+  });
 });
 
 test("a client that has hung up before the session starts gets none", async () => {
@@ -267,12 +327,22 @@ test("a client that has hung up before the session starts gets none", async () =
   expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "client_gone" });
 });
 
-test.each(["/auth/idp", "/auth/idp/callback"])("HEAD of %s is refused, and keeps the running attempt", async (path) => {
-  const state = await leave("/notes");
-  const preview = get(`${path}?${new URLSearchParams({ code: "c", state })}`, { cookie: browser.cookieFor(path) });
-  const head = await call(signInRoutes.get(path)?.loader, new Request(preview, { method: "HEAD" }));
-  expect(head).toMatchObject({ status: 405, location: null });
-  expect([head.headers.get("Allow"), head.cookies]).toEqual(["GET", {}]);
-  expect(latchkey.events()).toEqual([{ event: "idp.started" }]);
-  expect(await finish(state)).toEqual(["/notes"]);
+describe.each(["/auth/idp", "/auth/idp/callback"])("HEAD of %s", (path) => {
+  const preview = (state: string) => {
+    const request = get(`${path}?${new URLSearchParams({ code: "c", state })}`, { cookie: browser.cookieFor(path) });
+    return call(signInRoutes.get(path)?.loader, new Request(request, { method: "HEAD" }));
+  };
+
+  test("is refused", async () => {
+    const head = await preview(await leave("/notes"));
+    expect(head).toMatchObject({ status: 405, location: null });
+    expect([head.headers.get("Allow"), head.cookies]).toEqual(["GET", {}]);
+    expect(latchkey.events()).toEqual([{ event: "idp.started" }]);
+  });
+
+  test("keeps the running attempt", async () => {
+    const state = await leave("/notes");
+    await preview(state);
+    expect(await finish(state)).toEqual(["/notes"]);
+  });
 });

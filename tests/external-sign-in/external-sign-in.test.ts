@@ -44,7 +44,7 @@ async function expectRefused(work: () => Promise<Outcome>, problem = "") {
 const users = () => latchkey.execute<Record<string, unknown>>("select * from users order by email");
 
 describe("GET /auth/idp", () => {
-  test("when external sign-in is off, is answered 400 in plain text, without a redirect or a cookie", async () => {
+  test("is answered 400 when external sign-in is off", async () => {
     latchkey.configure(off);
     const refused = await call(authorize.loader, get("/auth/idp"));
     expect(refused).toMatchObject({ status: 400, location: null, data: "External sign-in is not configured.\n" });
@@ -52,10 +52,15 @@ describe("GET /auth/idp", () => {
     expect(refused.headers.get("Content-Type")).toBe("text/plain; charset=utf-8");
   });
 
-  test("makes a new state for each request, in a cookie, Secure on https", { tags: "10.1.2" }, async () => {
-    const start = () => latchkey.unchanged(() => call(authorize.loader, get("/auth/idp", https)));
+  const start = () => latchkey.unchanged(() => call(authorize.loader, get("/auth/idp", https)));
+
+  test("makes a new state for each request", { tags: "10.1.2" }, async () => {
     const [one, other] = [await start(), await start()];
-    expect(one.headers.getSetCookie()).toEqual([
+    expect(one.cookies.oauth_state).not.toBe(other.cookies.oauth_state);
+  });
+
+  test("keeps the state in cookies that are Secure on https", { tags: "10.1.2" }, async () => {
+    expect((await start()).headers.getSetCookie()).toEqual([
       expect.stringMatching(
         /^oauth_state=[0-9a-f]{64}; HttpOnly; Max-Age=600; Path=\/auth\/idp; SameSite=Lax; Secure$/,
       ),
@@ -64,12 +69,17 @@ describe("GET /auth/idp", () => {
         /^oauth_attempt_[0-9a-f]{32}=1\.\.; HttpOnly; Max-Age=3600; Path=\/auth\/idp; SameSite=Lax; Secure$/,
       ),
     ]);
-    expect(one.cookies.oauth_state).not.toBe(other.cookies.oauth_state);
   });
 });
 
 describe("a sign-in with a verified address", () => {
-  test("without an account creates one with the values of the profile and no password", async () => {
+  test("without an account sends no mail", async () => {
+    expectSignedIn(await signInWithGoogle(ada));
+    await latchkey.drain();
+    expect(latchkey.mails()).toEqual([]);
+  });
+
+  test("without an account creates one with the values of the profile", async () => {
     expectSignedIn(await signInWithGoogle({ ...ada, email: " ADA@Example.com " }));
     expect(await users()).toEqual([
       {
@@ -93,8 +103,6 @@ describe("a sign-in with a verified address", () => {
       },
     ]);
     expect(await latchkey.execute("select * from sessions")).toHaveLength(1);
-    await latchkey.drain();
-    expect(latchkey.mails()).toEqual([]);
   });
 
   test("stores the configured issuer when the provider is oidc", async () => {
@@ -108,7 +116,7 @@ describe("a sign-in with a verified address", () => {
   });
 
   const browsers = ["without a session", "with a session"];
-  test.each(browsers)("%s finds the account by id, not by address", { tags: "10.5.2" }, async (how) => {
+  test.each(browsers)("%s finds the account by its id alone", { tags: "10.5.2" }, async (how) => {
     await signInWithGoogle(ada);
     const before = await users();
     const id = String(before[0]?.id);
@@ -127,9 +135,15 @@ describe("a sign-in with a verified address", () => {
   });
 
   test.each([
-    ["the profile's name and picture", null, null, "Ada Lovelace", "https://pictures.example/ada.png"],
-    ["its own name and picture", "Countess", "https://a.example/own.png", "Countess", "https://a.example/own.png"],
-  ])("links a password account, which keeps its password and has %s", async (_what, name, picture, ...shown) => {
+    ["gives a password account the profile's texts", null, null, "Ada Lovelace", "https://pictures.example/ada.png"],
+    [
+      "keeps a password account's texts",
+      "Countess",
+      "https://a.example/own.png",
+      "Countess",
+      "https://a.example/own.png",
+    ],
+  ])("%s when it links it", async (_what, name, picture, ...shown) => {
     const id = await latchkey.createUser();
     await latchkey.execute("update users set name = ?, picture_url = ?", [name, picture]);
     const [before] = await users();
@@ -139,10 +153,15 @@ describe("a sign-in with a verified address", () => {
     expect(await users()).toEqual([{ ...before, id, ...linked }]);
     const { data } = await openAccount(`session=${outcome.cookies.session}`);
     expect(data.user).toMatchObject({ password: true, linked: true });
+  });
+
+  test("keeps a password account's password when it links it", async () => {
+    await latchkey.createUser();
+    expectSignedIn(await signInWithGoogle(ada));
     expect((await logIn()).status).toBe(302);
   });
 
-  test("starts a new session and ends the browser's previous one", async () => {
+  test("replaces the browser's previous session", async () => {
     const before = await latchkey.signedIn({ email: "bob@example.com" });
     expectSignedIn(await signInWithGoogle(ada, before));
     expect(await openAccount(before)).toMatchObject({ location: "/login" });
@@ -150,49 +169,60 @@ describe("a sign-in with a verified address", () => {
   });
 
   // "Pre-hijacked Accounts", USENIX Security 2022, section 3: the attacker has asked for this link.
-  test("invalidates the address's registration link, and no other", { tags: "CVE-2026-53516" }, async () => {
+  test("invalidates the address's registration link", { tags: "CVE-2026-53516" }, async () => {
     const link = await registrationLink(latchkey, "ada@example.com");
-    await registrationLink(latchkey, "bob@example.com");
     await signInWithGoogle(ada);
     const late = await registerWith(link, newPassword);
     expect(late.status).toBe(422);
     expect(late.cookies).toEqual({});
     expect(await users()).toMatchObject([{ password_hash: null }]);
+  });
+
+  test("keeps the registration links of other addresses", async () => {
+    await registrationLink(latchkey, "ada@example.com");
+    await registrationLink(latchkey, "bob@example.com");
+    await signInWithGoogle(ada);
     expect(await latchkey.execute("select email from registrations")).toEqual([{ email: "bob@example.com" }]);
   });
 });
 
-test("enqueues one mail when it links an account, and none for a new or a returning user", async () => {
-  const id = await latchkey.createUser();
-  for (const jobs of [
-    [
-      {
-        task: "mail_provider_linked",
-        email: "ada@example.com",
-        language: "en",
-        questioned: { passkeys: [], provider: false },
-      },
-    ],
-    [],
-  ]) {
-    expectSignedIn(await signInWithGoogle(ada));
-    expect(await latchkey.jobs()).toEqual(jobs);
-    await latchkey.drain();
-    expect(latchkey.mails()).toEqual([
-      expect.objectContaining({
-        to: "ada@example.com",
-        subject: "Sign-in with Google was added",
-        text: expect.stringMatching(/If it was not you.*\/forgot-password\n.*\/dashboard\n/s),
-        link: null,
-      }),
-    ]);
-  }
+test("a sign-in that links an account mails the owner", async () => {
+  await latchkey.createUser();
+  expectSignedIn(await signInWithGoogle(ada));
+  const questioned = { passkeys: [], provider: false };
+  expect(await latchkey.jobs()).toEqual([
+    { task: "mail_provider_linked", email: "ada@example.com", language: "en", questioned },
+  ]);
+  await latchkey.drain();
+  expect(latchkey.mails()).toEqual([
+    expect.objectContaining({
+      to: "ada@example.com",
+      subject: "Sign-in with Google was added",
+      text: expect.stringMatching(/If it was not you.*\/forgot-password\n.*\/dashboard\n/s),
+      link: null,
+    }),
+  ]);
+});
 
-  await latchkey.execute("delete from users where id = ?", [id]);
+test("a sign-in of a returning user mails nothing", async () => {
+  await latchkey.createUser();
+  expectSignedIn(await signInWithGoogle(ada));
+  await latchkey.drain();
   expectSignedIn(await signInWithGoogle(ada));
   expect(await latchkey.jobs()).toEqual([]);
+  expect(latchkey.mails()).toHaveLength(1);
+});
+
+test("a sign-in of a new user enqueues no mail", async () => {
+  expectSignedIn(await signInWithGoogle(ada));
+  expect(await latchkey.jobs()).toEqual([]);
+});
+
+test("a sign-in logs one link of an account", async () => {
+  await latchkey.createUser();
+  for (let time = 0; time < 2; time++) expectSignedIn(await signInWithGoogle(ada));
   const succeeded = "idp.succeeded";
-  expect(latchkey.events().map(({ event }) => event)).toEqual(["idp.linked", succeeded, succeeded, succeeded]);
+  expect(latchkey.events().map(({ event }) => event)).toEqual(["idp.linked", succeeded, succeeded]);
 });
 
 describe("a refused callback", () => {
@@ -215,7 +245,7 @@ describe("a refused callback", () => {
     ["no code", { state }, own, ""],
     ["an empty code", { code: "", state }, own, ""],
   ])(
-    "login CSRF: %s sends no request and changes nothing",
+    "login CSRF: with %s changes nothing",
     {
       tags: ["2.3.1", "10.1.2", "10.2.1", "CVE-2025-68158", "CVE-2026-49448", "CVE-2026-81888", "GHSA-wxw3-q3m9-c3jr"],
     },
@@ -261,7 +291,7 @@ describe("a refused callback", () => {
     expect(latchkey.events()).toEqual([{ event: "idp.failed", reason: "linked_to_another_id" }]);
   });
 
-  test("because of a database failure is the same redirect, not a 500", { tags: "16.5.3" }, async () => {
+  test("because of a database failure is the same redirect", { tags: "16.5.3" }, async () => {
     googleAnswers(ada);
     await latchkey.withoutTable("sessions", async () => {
       const refused = await comeBack({ code: "c", state });
@@ -282,7 +312,7 @@ test("any other failure is logged with the reason database or unexpected", () =>
 });
 
 describe("simultaneous callbacks", () => {
-  test("of one id are independent: when the first fails, the second signs in", async () => {
+  test("of one id do not fail one another", async () => {
     const profile = { id: "1001", email: "ada@example.com", emailVerified: false, name: null, pictureUrl: null };
     const outcomes = await Promise.allSettled([
       signInToAccount(unknownVisitor, profile),
@@ -324,7 +354,7 @@ describe("simultaneous callbacks", () => {
 
   const rounds = [1, 2, 3, 4, 5];
 
-  test.each(rounds)("for one new user create one account and sign both in (round %i)", async () => {
+  test.each(rounds)("for one new user create one account (round %i)", async () => {
     googleAnswers(ada, 2);
     const answers = await Promise.all([comeBack({ code: "a", state }), comeBack({ code: "b", state })]);
     for (const answer of answers) expectSignedIn(answer);
@@ -332,7 +362,7 @@ describe("simultaneous callbacks", () => {
     expect(await latchkey.execute("select * from sessions")).toHaveLength(2);
   });
 
-  test.each(rounds)("with two ids and one new address sign one in and refuse the other (round %i)", async () => {
+  test.each(rounds)("with two ids of one new address sign one in (round %i)", async () => {
     for (const profile of [ada, { ...ada, sub: "2002" }]) googleAnswers(profile);
     const answers = await Promise.all([comeBack({ code: "a", state }), comeBack({ code: "b", state })]);
     expect(answers.map(({ location }) => location).sort()).toEqual(["/dashboard", "/login?notice=idp_failed"]);
@@ -342,7 +372,7 @@ describe("simultaneous callbacks", () => {
   });
 });
 
-test("linking by address forgets every device of the account: the next login is told to the owner of the address", async () => {
+test("linking by address makes the account forget every device", async () => {
   await latchkey.createUser();
   const { cookies } = await logIn();
   expectSignedIn(await signInWithGoogle(ada));

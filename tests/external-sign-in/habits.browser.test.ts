@@ -24,7 +24,7 @@ async function expectAt(page: Page, path: string): Promise<void> {
   expect(await page.getByRole("alert").count()).toBe(0);
 }
 
-test("Back after a sign-in, and the callback from the history, end signed in without an alarm", async () => {
+test("a callback from the history ends signed in without an alarm", async () => {
   const page = await site.visit();
   const callbacks: string[] = [];
   page.on("request", (request) => request.url().includes("/callback?") && callbacks.push(request.url()));
@@ -46,7 +46,7 @@ test("a double click on the provider's button ends signed in", async () => {
   await expectAt(page, target);
 });
 
-test("after a cancel, another try ends at the target, and the failure in the history raises no alarm", async () => {
+test("another try after a cancel ends at the target", async () => {
   const page = await site.visit(surveyed);
   await leave(page);
   await page.getByRole("link", { name: "[ Cancel ]" }).click();
@@ -59,7 +59,7 @@ test("after a cancel, another try ends at the target, and the failure in the his
   await expectAt(page, target);
 });
 
-test("an address that is not confirmed says how to go on, and another account works", async () => {
+test("after an address that is not confirmed another account works", async () => {
   const page = await site.visit(surveyed);
   await leave(page);
   await signInAtProvider(page, `unverified-${newAddress()}`);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { capSessions } from "#server/accounts/sessions/sessions";
 import { suspendUser } from "#server/features/operator/user-access";
@@ -34,10 +34,12 @@ const email = "ada@example.com";
 describe("SIGN_IN_REDIRECT=on", () => {
   const on = () => latchkey.configure({ ...google, SIGN_IN_REDIRECT: "on" });
 
-  test("sends a guest of /login on to the provider, with the target", async () => {
+  test.each([
+    ["", "/auth/idp"],
+    ["?return_to=/hello", "/auth/idp?return_to=%2Fhello"],
+  ])("sends a guest of /login%s on to %s", async (query, location) => {
     on();
-    expect(await openLogin()).toMatchObject({ status: 302, location: "/auth/idp" });
-    expect((await openLogin("?return_to=/hello")).location).toBe("/auth/idp?return_to=%2Fhello");
+    expect(await openLogin(query)).toMatchObject({ status: 302, location });
   });
 
   test.each(["signed_out", "password_reset", "idp_failed", "anything", ""])(
@@ -48,10 +50,15 @@ describe("SIGN_IN_REDIRECT=on", () => {
     },
   );
 
-  test("sends a signed-in user where a sign-in ends, and keeps a refused form's page", async () => {
+  test("sends a signed-in user where a sign-in ends", async () => {
     on();
     const cookie = await latchkey.signedIn();
     expect((await openLogin("", { cookie })).location).toBe("/dashboard");
+  });
+
+  test("keeps a refused form's page", async () => {
+    on();
+    const cookie = await latchkey.signedIn();
     expect((await call(login.loader, post("/login", {}, { cookie }))).status).toBe(200);
   });
 
@@ -61,37 +68,64 @@ describe("SIGN_IN_REDIRECT=on", () => {
     expect((await openLogin("", { cookie: `session=planted; ${cookie}` })).status).toBe(200);
   });
 
-  test("a logout ends where it says so, and not at the provider", async () => {
-    const userId = await latchkey.createUser();
-    const leave = async () => (await logOut(await latchkey.signedIn(userId))).location;
-    expect(await leave()).toBe("/login");
+  test("a logout ends at a page that says so", async () => {
     on();
-    expect(await leave()).toBe("/login?notice=signed_out");
+    expect((await logOut(await latchkey.signedIn())).location).toBe("/login?notice=signed_out");
     expect((await openLogin("?notice=signed_out")).data).toMatchObject({ notice: "signed_out", idpEnabled: true });
+  });
+
+  test("a logout without it ends at the login page", async () => {
+    expect((await logOut(await latchkey.signedIn())).location).toBe("/login");
   });
 });
 
 describe("PASSWORDS=off", () => {
   const off = (more = {}) => latchkey.configure({ ...google, PASSWORDS: "off", ...more });
 
-  test("the pages about passwords answer as before, mail nothing and change nothing", async () => {
-    await latchkey.createUser();
-    const link = await resetLink(latchkey);
-    const started = await registrationLink(latchkey);
-    off();
-    await latchkey.unchanged(async () => {
-      for (const page of [forgotPassword, register]) expect((await call(page.loader, get("/"))).status).toBe(200);
-      for (const ask of [askForReset, askForAccount]) expect(await ask(email)).toEqual(mailSentOutcome(email));
-      const dead = await call(resetPassword.loader, get(`/reset-password?${new URLSearchParams(link)}`));
-      expect([dead.status, dead.data.problem]).toEqual([200, "dead"]);
-      const reset = { status: 422, data: { invalidLink: "This reset link is invalid or has expired." } };
-      expect(await resetWith(link, newPassword)).toMatchObject(reset);
-      const registration = { status: 422, data: { invalidLink: "This link is invalid or has expired." } };
-      expect(await registerWith(started, newPassword)).toMatchObject(registration);
+  describe("the pages about passwords", () => {
+    let links: Record<"reset" | "registration", { email: string; token: string }>;
+
+    beforeEach(async () => {
+      await latchkey.createUser();
+      links = { reset: await resetLink(latchkey), registration: await registrationLink(latchkey) };
+      off();
     });
-    expect(await latchkey.jobs()).toEqual([]);
-    latchkey.configure(google);
-    expect((await resetWith(link, newPassword)).location).toBe("/login?notice=password_reset");
+
+    test.each([
+      ["forgot-password", forgotPassword],
+      ["register", register],
+    ])("are there: /%s", async (_name, page) => {
+      expect((await call(page.loader, get("/"))).status).toBe(200);
+    });
+
+    test.each([
+      ["a reset", askForReset],
+      ["an account", askForAccount],
+    ])("answer a request for %s as before", async (_what, ask) => {
+      expect(await latchkey.unchanged(() => ask(email))).toEqual(mailSentOutcome(email));
+      expect(await latchkey.jobs()).toEqual([]);
+    });
+
+    test("say that a reset link is dead", async () => {
+      const dead = await call(resetPassword.loader, get(`/reset-password?${new URLSearchParams(links.reset)}`));
+      expect([dead.status, dead.data.problem]).toEqual([200, "dead"]);
+    });
+
+    test("refuse a reset", async () => {
+      const reset = { status: 422, data: { invalidLink: "This reset link is invalid or has expired." } };
+      expect(await latchkey.unchanged(() => resetWith(links.reset, newPassword))).toMatchObject(reset);
+    });
+
+    test("refuse a registration", async () => {
+      const registration = { status: 422, data: { invalidLink: "This link is invalid or has expired." } };
+      expect(await latchkey.unchanged(() => registerWith(links.registration, newPassword))).toMatchObject(registration);
+    });
+
+    test("keep a link for the time when passwords are on again", async () => {
+      await resetWith(links.reset, newPassword);
+      latchkey.configure(google);
+      expect((await resetWith(links.reset, newPassword)).location).toBe("/login?notice=password_reset");
+    });
   });
 
   test("a request from before mails no link", async () => {
@@ -113,23 +147,29 @@ describe("PASSWORDS=off", () => {
     expect(latchkey.events().at(-1)).toEqual({ event: "login.failed", reason: "wrong_credentials" });
   });
 
-  test("the login page has the provider alone, which is not marked", async () => {
+  test("the login page has the provider alone", async () => {
     off({ APP_URL: "http://localhost" }); // another origin: no passkeys
     const page = await openLogin("", { cookie: "last_sign_in=provider" });
     expect(page.data).toMatchObject({ idpEnabled: true, registrationClosed: true, passkeys: false, lastUsed: null });
   });
 
-  test("the account page has no password, and its actions for one are refused after any time, and change nothing", async () => {
+  test("the account page has no password", async () => {
     off();
     const cookie = await latchkey.signedIn({ idpId: "1001" });
     expect((await openAccount(cookie)).data.user).toMatchObject({ password: false, linked: true });
-    await latchkey.execute("update sessions set created_at = now() - interval '1 hour'");
-    const fields = { currentPassword: goodPassword, ...twice(newPassword) };
-    for (const intent of ["send-password-link", "change-password"]) {
+  });
+
+  test.each(["send-password-link", "change-password"])(
+    "the account page refuses %s an hour after the sign-in",
+    async (intent) => {
+      off();
+      const cookie = await latchkey.signedIn({ idpId: "1001" });
+      await latchkey.execute("update sessions set created_at = now() - interval '1 hour'");
+      const fields = { currentPassword: goodPassword, ...twice(newPassword) };
       const refused = await latchkey.unchanged(() => act(cookie, intent, fields));
       expect(refused).toMatchObject({ status: 422, data: { errors: { passwordLink: "Passwords are switched off." } } });
-    }
-  });
+    },
+  );
 
   test("a stored password does not count as a way in: the provider cannot be disconnected", async () => {
     off();
@@ -139,14 +179,23 @@ describe("PASSWORDS=off", () => {
     expect(refused).toMatchObject({ status: 422, data: { errors: { provider } } });
   });
 
-  test("an import keeps the hashes, which count again once passwords are on; the provider signs in", async () => {
-    off();
-    const passwordHash = await hashPassword(unknownVisitor, goodPassword);
-    expect(await importUsers([JSON.stringify({ email, passwordHash })], () => {})).toEqual({ created: 1, skipped: 0 });
-    const profile = { sub: "1001", email, email_verified: true };
-    expect((await signInWithGoogle(profile)).location).toBe("/dashboard");
-    latchkey.configure(google);
-    expect((await logIn()).location).toBe("/dashboard");
+  describe("an import with a hash", () => {
+    beforeEach(async () => {
+      off();
+      const passwordHash = await hashPassword(unknownVisitor, goodPassword);
+      const imported = await importUsers([JSON.stringify({ email, passwordHash })], () => {});
+      expect(imported).toEqual({ created: 1, skipped: 0 });
+    });
+
+    test("makes an account that signs in by the provider", async () => {
+      expect((await signInWithGoogle({ sub: "1001", email, email_verified: true })).location).toBe("/dashboard");
+    });
+
+    test("keeps the hash for the time when passwords are on", async () => {
+      await signInWithGoogle({ sub: "1001", email, email_verified: true });
+      latchkey.configure(google);
+      expect((await logIn()).location).toBe("/dashboard");
+    });
   });
 
   const invite = async () => {
@@ -155,7 +204,7 @@ describe("PASSWORDS=off", () => {
     return latchkey.mails().at(-1);
   };
 
-  test("an invitation names the provider and leads to /login", async () => {
+  test("an invitation leads to a sign-in at the provider", async () => {
     off({ REGISTRATION: "closed" });
     const mail = await invite();
     expect(mail).toMatchObject({ to: email, subject: "Your account with Latchkey" });
@@ -165,23 +214,39 @@ describe("PASSWORDS=off", () => {
     expect(await latchkey.execute("select from password_resets")).toEqual([]);
   });
 
-  test("with passwords, an invitation has the link to choose one, and where to ask for another", async () => {
-    latchkey.configure({ ...google, REGISTRATION: "closed", DEFAULT_LOCALE: "de", BRAND_NAME: "Beispiel" });
-    const sent = await statementsOf(invite);
-    // The account is looked up once, and the end of the job writes what became of the mail.
-    expect(sent.filter(({ text }) => /from "?users\b/.test(text))).toHaveLength(2);
-    const mail = latchkey.mails().at(-1);
-    expect(mail?.subject).toBe("Ihr Konto bei Beispiel");
-    const { searchParams, pathname } = mail?.link ?? new URL("http://none");
-    expect(pathname).toBe("/reset-password");
-    expect(mail?.text).toContain("\n\nhttp://localhost:3000/forgot-password\n\n");
-    const link = { email, token: searchParams.get("token") ?? "" };
-    expect((await resetWith(link, goodPassword)).location).toBe("/login?notice=password_reset");
-    expect((await logIn()).location).toBe("/dashboard");
+  describe("with passwords an invitation", () => {
+    let sent: Awaited<ReturnType<typeof statementsOf>>;
+    const mail = () => latchkey.mails().at(-1);
+
+    beforeEach(async () => {
+      latchkey.configure({ ...google, REGISTRATION: "closed", DEFAULT_LOCALE: "de", BRAND_NAME: "Beispiel" });
+      sent = await statementsOf(invite);
+    });
+
+    test("is in the default language", () => {
+      expect(mail()?.subject).toBe("Ihr Konto bei Beispiel");
+    });
+
+    test("looks the account up once", () => {
+      // The end of the job writes what became of the mail.
+      expect(sent.filter(({ text }) => /from "?users\b/.test(text))).toHaveLength(2);
+    });
+
+    test("says where to ask for another", () => {
+      expect(mail()?.text).toContain("\n\nhttp://localhost:3000/forgot-password\n\n");
+    });
+
+    test("has the link to choose a password", async () => {
+      const { searchParams, pathname } = mail()?.link ?? new URL("http://none");
+      expect(pathname).toBe("/reset-password");
+      const link = { email, token: searchParams.get("token") ?? "" };
+      expect((await resetWith(link, goodPassword)).location).toBe("/login?notice=password_reset");
+      expect((await logIn()).location).toBe("/dashboard");
+    });
   });
 
   test.each(["on", "off"])(
-    "with PASSWORDS=%s, an account that is suspended before the mail gets no invitation",
+    "with PASSWORDS=%s an account that is suspended before the mail gets no invitation",
     async (on) => {
       off({ PASSWORDS: on });
       const user = await createUserWithoutPassword(email, null, true);
@@ -192,14 +257,24 @@ describe("PASSWORDS=off", () => {
   );
 });
 
-test("IDP_NAME names the provider on buttons and in mails", async () => {
-  const oidc = { IDP_PROVIDER: "oidc", IDP_ISSUER: "https://sso.example" };
+describe("IDP_NAME", () => {
+  const oidc = { ...google, IDP_PROVIDER: "oidc", IDP_ISSUER: "https://sso.example" };
   const provider = async () => (await openLogin()).data.provider;
-  latchkey.configure({ ...google, ...oidc });
-  expect(await provider()).toBe("single sign-on");
-  latchkey.configure({ ...google, ...oidc, IDP_NAME: "Example ID" });
-  expect(await provider()).toBe("Example ID");
-  expect(noticeMail({ task: "mail_provider_linked", email, language: "de" }, "de").subject).toContain("Example ID");
+
+  test("names the provider on buttons", async () => {
+    latchkey.configure({ ...oidc, IDP_NAME: "Example ID" });
+    expect(await provider()).toBe("Example ID");
+  });
+
+  test("names the provider in mails", () => {
+    latchkey.configure({ ...oidc, IDP_NAME: "Example ID" });
+    expect(noticeMail({ task: "mail_provider_linked", email, language: "de" }, "de").subject).toContain("Example ID");
+  });
+
+  test("is a general name unless it is set", async () => {
+    latchkey.configure(oidc);
+    expect(await provider()).toBe("single sign-on");
+  });
 });
 
 describe("SESSION_IDLE and SESSION_MAX", () => {
@@ -209,16 +284,21 @@ describe("SESSION_IDLE and SESSION_MAX", () => {
     return Date.parse(row!.expires_at) - Date.parse(row!.created_at);
   };
 
-  test("end a session after that many hours without use, and from the sign-in", async () => {
+  test("end a session that many hours after the sign-in", async () => {
     latchkey.configure({ SESSION_IDLE: "2", SESSION_MAX: "10" });
     await latchkey.createUser();
-    const signedIn = await logIn();
-    const cookie = `session=${signedIn.cookies.session}`;
+    await logIn();
     expect(await lifetime()).toBe(10 * hour);
-    await latchkey.execute("update sessions set last_seen_at = now() - interval '119 minutes'");
-    expect((await openAccount(cookie)).status).toBe(200);
-    await latchkey.execute("update sessions set last_seen_at = now() - interval '121 minutes'");
-    expect((await openAccount(cookie)).location).toBe("/login");
+  });
+
+  test.each([
+    ["keep a session for that many hours", 119, { status: 200, location: null }],
+    ["end a session after that many hours", 121, { location: "/login" }],
+  ])("%s without use", async (_what, minutes, opened) => {
+    latchkey.configure({ SESSION_IDLE: "2", SESSION_MAX: "10" });
+    const cookie = await latchkey.signedIn();
+    await latchkey.execute("update sessions set last_seen_at = now() - ? * interval '1 minute'", [minutes]);
+    expect(await openAccount(cookie)).toMatchObject(opened);
   });
 
   test("a session in use stays: its last use is written once in a twelfth of SESSION_IDLE", async () => {
@@ -235,13 +315,21 @@ describe("SESSION_IDLE and SESSION_MAX", () => {
     expect(Date.now() - Date.parse(await lastSeen())).toBeLessThan(60_000);
   });
 
-  test("hold for sessions that exist: the next start shortens them, and lengthens none", async () => {
-    await latchkey.signedIn();
-    latchkey.configure({ SESSION_MAX: "24" });
-    await capSessions(latchkey.em());
-    expect(await lifetime()).toBe(24 * hour);
-    latchkey.configure({ SESSION_MAX: "48" });
-    await capSessions(latchkey.em());
-    expect(await lifetime()).toBe(24 * hour);
+  describe("at the next start", () => {
+    beforeEach(async () => {
+      await latchkey.signedIn();
+      latchkey.configure({ SESSION_MAX: "24" });
+      await capSessions(latchkey.em());
+    });
+
+    test("shorten the sessions that exist", async () => {
+      expect(await lifetime()).toBe(24 * hour);
+    });
+
+    test("lengthen no session", async () => {
+      latchkey.configure({ SESSION_MAX: "48" });
+      await capSessions(latchkey.em());
+      expect(await lifetime()).toBe(24 * hour);
+    });
   });
 });

@@ -103,14 +103,14 @@ describe("the claim", () => {
     expect(await groupsAt(cookie)).toEqual(names.slice(0, 32));
   });
 
-  test("what is no name is named in the log, cut to its length", async () => {
+  test("what is no name is in the log at a limited length", async () => {
     await signIn({ groups: ["/Parent/Child", "x".repeat(200), "ok"] });
     expect(warnings()).toMatchObject([
       { groups: ["parent/child", "x".repeat(64)], count: 2, msg: "The provider's groups have invalid names." },
     ]);
   });
 
-  test("has any name, such as a URL", async () => {
+  test("may be named by a URL", async () => {
     latchkey.configure({ ...withClaim, IDP_GROUPS_CLAIM: "https://sso.example/groups" });
     const cookie = sessionOf(await signIn({ "https://sso.example/groups": ["staff"] }));
     expect(await groupsAt(cookie)).toEqual(["staff"]);
@@ -122,7 +122,7 @@ describe("the claim", () => {
     expect(await groupsAt(cookie)).toEqual(["sales", "staff"]);
   });
 
-  test("counts at a connection, too", async () => {
+  test("counts at a connection", async () => {
     const cookie = await latchkey.signedIn();
     if (!discovered) discovers(issuer);
     discovered = true;
@@ -187,23 +187,23 @@ describe("the account's groups are the operator's and the provider's together", 
     expect(await listed("nobody")).toEqual([]);
   });
 
-  test("but `user export` has the operator's", async () => {
+  test("without the provider's in `user export`", async () => {
     for await (const user of exportUsers()) expect(user.groups).toEqual(["audit", "both"]);
   });
 
-  test("and `user groups` says which come from the provider", async () => {
+  test("in `user groups` with their origin", async () => {
     expect(await latchkey.command("user", "groups", email)).toEqual(
       succeeded("audit\nboth  from the provider\nstaff  from the provider\n"),
     );
   });
 
-  test("and `--remove` takes the operator's half", async () => {
+  test("without the operator's half after `--remove`", async () => {
     const { stdout } = await latchkey.command("user", "groups", email, "--remove", "audit", "--remove", "both");
     expect(stdout).toBe("both  from the provider\nstaff  from the provider\n");
     expect(await stored()).toEqual({ groups: [], idp_groups: ["both", "staff"] });
   });
 
-  test("and `--remove` is refused for a group that the provider alone gives", async () => {
+  test("of which `--remove` takes none that the provider alone gives", async () => {
     const remove = () => latchkey.command("user", "groups", email, "--add", "more", "--remove", "staff");
     expect(await latchkey.unchanged(remove)).toEqual(
       failed("Nothing was changed: the provider gives the group, and it can be removed there alone.\n"),
@@ -212,7 +212,7 @@ describe("the account's groups are the operator's and the provider's together", 
 });
 
 describe("user.groups_changed", () => {
-  test("is not told beside user.created, which has the groups", async () => {
+  test("is not told beside a user.created with the groups", async () => {
     await signIn({ groups: ["staff"] });
     expect(await told()).toEqual([["user.created", ["staff"]]]);
     expect(latchkey.events()).not.toContainEqual({ event: "user.groups_changed" });
@@ -269,7 +269,7 @@ describe("the stored groups count for nothing at once", () => {
     await latchkey.execute("delete from pgboss.job");
   });
 
-  test("after `user unlink`, which tells", async () => {
+  test("after `user unlink`", async () => {
     expect((await latchkey.command("user", "unlink", email)).status).toBe(0);
     expect(await stored()).toEqual({ groups: ["audit"], idp_groups: [] });
     expect(await told()).toEqual([
@@ -278,7 +278,7 @@ describe("the stored groups count for nothing at once", () => {
     ]);
   });
 
-  test("after `unlink-provider`, which tells", async () => {
+  test("after `unlink-provider`", async () => {
     const unlinked = await act(cookie, "unlink-provider");
     expect(unlinked.location).toContain("/dashboard");
     expect(await groupsAt(`session=${unlinked.cookies.session}`)).toEqual(["audit"]);
@@ -296,7 +296,7 @@ describe("the stored groups count for nothing at once", () => {
     expect(await latchkey.command("user", "groups", email)).toEqual(succeeded("audit\n"));
   });
 
-  test("and a sign-in without the setting forgets them", async () => {
+  test("after a sign-in without the setting", async () => {
     latchkey.configure({ IDP_GROUPS_CLAIM: "" });
     await signIn({ groups: ["staff"] });
     expect(await stored()).toEqual({ groups: ["audit"], idp_groups: [] });
@@ -311,7 +311,7 @@ describe("doctor counts the connected accounts", () => {
     return JSON.parse(stdout).filter(({ name }: { name: string }) => name === "accounts");
   };
 
-  test("with and without groups from the provider", async () => {
+  test("by whether they have groups from the provider", async () => {
     await signIn({ groups: ["staff"] });
     await signIn({ sub: "1002", email: "bob@example.com" });
     await latchkey.createUser({ email: "eve@example.com" });
@@ -321,7 +321,7 @@ describe("doctor counts the connected accounts", () => {
     ]);
   });
 
-  test("and warns where none has any", async () => {
+  test("with a warning where none has groups", async () => {
     await signIn({});
     expect(await counted()).toMatchObject([
       { status: "warn", found: "connected accounts: 0 with groups from the provider, 1 without" },

@@ -39,22 +39,35 @@ async function connect(profile: object, session: string): Promise<Outcome> {
 }
 
 describe("disconnecting", () => {
-  test("removes the id, blocks linking by address, ends every other session and sends a mail to the owner", async () => {
-    const id = await latchkey.createUser({ idpId: "1001" });
-    const cookie = await latchkey.signedIn(id);
-    await latchkey.signedIn(id);
-    const bob = await latchkey.createUser({ email: "bob@example.com" });
-    await latchkey.signedIn(bob);
+  describe("changes", () => {
+    let owner: string;
+    let bob: string;
+    let done: Outcome;
 
-    const { location, cookies } = await act(cookie, "unlink-provider");
-    expect(location).toBe("/dashboard?notice=idp_disconnected");
+    beforeEach(async () => {
+      owner = await latchkey.createUser({ idpId: "1001" });
+      const cookie = await latchkey.signedIn(owner);
+      await latchkey.signedIn(owner);
+      bob = await latchkey.createUser({ email: "bob@example.com" });
+      await latchkey.signedIn(bob);
+      done = await act(cookie, "unlink-provider");
+      expect(done.location).toBe("/dashboard?notice=idp_disconnected");
+    });
 
-    expect((await users())[0]).toMatchObject({ idp_id: null, idp_issuer: null, idp_blocked_at: expect.any(String) });
-    const sessions = await latchkey.execute<{ user_id: string }>("select user_id from sessions");
-    expect(sessions.map(({ user_id }) => user_id).sort()).toEqual([id, bob].sort());
-    expect((await openAccount(`session=${cookies.session}`)).status).toBe(200);
-    await latchkey.drain();
-    expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Sign-in with Google was removed" }]);
+    test("the stored id to none that blocks linking by address", async () => {
+      expect((await users())[0]).toMatchObject({ idp_id: null, idp_issuer: null, idp_blocked_at: expect.any(String) });
+    });
+
+    test("no session but the account's other ones", async () => {
+      const sessions = await latchkey.execute<{ user_id: string }>("select user_id from sessions");
+      expect(sessions.map(({ user_id }) => user_id).sort()).toEqual([owner, bob].sort());
+      expect((await openAccount(`session=${done.cookies.session}`)).status).toBe(200);
+    });
+
+    test("are mailed to the owner", async () => {
+      await latchkey.drain();
+      expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Sign-in with Google was removed" }]);
+    });
   });
 
   test("is refused with PASSWORDS=off to an owner with a passkey: a logout at the provider must reach the account", async () => {
@@ -98,29 +111,50 @@ describe("connecting", () => {
     cookie = await latchkey.signedIn();
   });
 
-  test("redirects to the consent screen with a new state and a second cookie for ten minutes", async () => {
+  test("redirects to the consent screen with a new state", async () => {
     const started = await act(cookie, "connect-provider");
     expect(started.status).toBe(302);
     expect(started.location).toMatch(/^https:\/\/accounts\.google\.com\/o\/oauth2\/v2\/auth\?/);
+    expect(started.cookies.oauth_state).toBe(stateOf(started));
+  });
+
+  test("sets two cookies for ten minutes", async () => {
+    const started = await act(cookie, "connect-provider");
     expect(started.headers.getSetCookie()).toEqual([
       `oauth_state=${stateOf(started)}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax`,
       expect.stringMatching(/^oauth_connect=[0-9a-f]{64}; HttpOnly; Max-Age=600; Path=\/auth\/idp; SameSite=Lax$/),
     ]);
   });
 
-  test("stores the id even with another address in the profile, keeps the session and sends a mail to the owner", async () => {
-    const before = await latchkey.execute("select * from sessions");
-    const connected = await connect({ sub: "1001", email: "other@example.com", email_verified: false }, cookie);
-    expect(connected).toMatchObject({ status: 302, location: "/dashboard?notice=idp_connected" });
-    expect(connected.cookies).toEqual({ oauth_state: "", oauth_connect: "" });
-    expect(latchkey.events()).toEqual([{ event: "idp.started" }, { event: "idp.linked" }]);
-    expect(await users()).toMatchObject([{ email: "ada@example.com", idp_id: "1001", idp_issuer: "google" }]);
-    expect(await latchkey.execute("select * from sessions")).toEqual(before);
-    await latchkey.drain();
-    expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Sign-in with Google was added" }]);
+  describe("with another address in the profile", () => {
+    const connectOther = () => connect({ sub: "1001", email: "other@example.com", email_verified: false }, cookie);
+
+    test("ends at the account page", async () => {
+      const connected = await connectOther();
+      expect(connected).toMatchObject({ status: 302, location: "/dashboard?notice=idp_connected" });
+      expect(connected.cookies).toEqual({ oauth_state: "", oauth_connect: "" });
+    });
+
+    test("stores the id", async () => {
+      await connectOther();
+      expect(latchkey.events()).toEqual([{ event: "idp.started" }, { event: "idp.linked" }]);
+      expect(await users()).toMatchObject([{ email: "ada@example.com", idp_id: "1001", idp_issuer: "google" }]);
+    });
+
+    test("keeps the session", async () => {
+      const before = await latchkey.execute("select * from sessions");
+      await connectOther();
+      expect(await latchkey.execute("select * from sessions")).toEqual(before);
+    });
+
+    test("sends a mail to the owner", async () => {
+      await connectOther();
+      await latchkey.drain();
+      expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "Sign-in with Google was added" }]);
+    });
   });
 
-  test("after disconnecting removes the block, and external sign-in works again", async () => {
+  test("after disconnecting lets external sign-in work again", async () => {
     await connect(ada, cookie);
     const { cookies } = await act(cookie, "unlink-provider");
     await connect(ada, `session=${cookies.session}`);
@@ -128,10 +162,12 @@ describe("connecting", () => {
     expect((await signInWithGoogle(ada)).location).toBe("/dashboard");
   });
 
-  test("is refused when external sign-in is off, and when the account is already linked", async () => {
+  test("is refused when external sign-in is off", async () => {
     latchkey.configure({ IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "" });
     expect(await act(cookie, "connect-provider")).toMatchObject({ status: 422, location: null });
-    latchkey.configure({});
+  });
+
+  test("is refused to an account that is already linked", async () => {
     await connect(ada, cookie);
     const refused = await act(cookie, "connect-provider");
     expect(refused).toMatchObject({ status: 422, data: { errors: { provider: expect.any(String) } } });
@@ -152,25 +188,32 @@ describe("connecting", () => {
     expect(Object.keys(refused.cookies)).not.toContain("session");
   }
 
-  test("with another account's id or session changes nothing", {
-    tags: ["CVE-2026-105207", "CVE-2026-15571"],
-  }, async () => {
-    const bob = await latchkey.createUser({ email: "bob@example.com", idpId: "1001" });
-    const bobs = await latchkey.signedIn(bob);
+  test("with another account's id changes nothing", { tags: ["CVE-2026-105207", "CVE-2026-15571"] }, async () => {
+    await latchkey.createUser({ email: "bob@example.com", idpId: "1001" });
     await expectRefused((started) => `${cookie}; ${cookiesOf(started)}`, ada, "/dashboard?notice=idp_failed");
     expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "id_of_another_account" });
-    const free = { ...ada, sub: "2002" };
-    await expectRefused((started) => `${bobs}; ${cookiesOf(started)}`, free, "/dashboard?notice=idp_failed");
-    await expectRefused(cookiesOf, free, "/login?notice=idp_failed");
   });
 
-  test("without a fitting oauth_connect is refused and changes nothing, not even as a sign-in", async () => {
-    for (const planted of [sha256("planted"), "", "x"]) {
-      const replaced = (started: Outcome) =>
-        `${cookie}; oauth_state=${stateOf(started)}; oauth_connect=${planted}; oauth_connect=${planted}`;
-      await expectRefused(replaced, ada, "/dashboard?notice=idp_failed");
-      expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "another_session" });
-    }
+  test("with another account's session changes nothing", {
+    tags: ["CVE-2026-105207", "CVE-2026-15571"],
+  }, async () => {
+    const bobs = await latchkey.signedIn({ email: "bob@example.com" });
+    await expectRefused((started) => `${bobs}; ${cookiesOf(started)}`, ada, "/dashboard?notice=idp_failed");
+  });
+
+  test("without a session changes nothing", { tags: ["CVE-2026-105207", "CVE-2026-15571"] }, async () => {
+    await expectRefused(cookiesOf, ada, "/login?notice=idp_failed");
+  });
+
+  test.each([
+    ["foreign", sha256("planted")],
+    ["empty", ""],
+    ["malformed", "x"],
+  ])("with a %s oauth_connect changes nothing", async (_what, planted) => {
+    const replaced = (started: Outcome) =>
+      `${cookie}; oauth_state=${stateOf(started)}; oauth_connect=${planted}; oauth_connect=${planted}`;
+    await expectRefused(replaced, ada, "/dashboard?notice=idp_failed");
+    expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "another_session" });
   });
 
   test("ends when the browser starts an external sign-in", async () => {
@@ -195,7 +238,7 @@ describe("connecting", () => {
     expect(page.data).toMatchObject({ notice: "idp_failed" });
   });
 
-  test("with cookies forged from a copied session cookie, after an old sign-in, is refused and changes nothing", async () => {
+  test("with cookies forged from a copied session cookie is refused after an old sign-in", async () => {
     await latchkey.execute("update sessions set created_at = created_at - interval '26 minutes'");
     const state = ownState("connect");
     const binding = connectCookie(state, cookie.replace("session=", ""));
@@ -206,27 +249,37 @@ describe("connecting", () => {
     expect(refused.location).toBe("/dashboard?notice=idp_failed");
   });
 
-  test("after the session ended, or by an account that was linked meanwhile, is refused and changes nothing", async () => {
+  describe("of an owner", () => {
     const profile = { id: "1001", email: null, emailVerified: false, name: null, pictureUrl: null };
-    const [session] = await latchkey.execute<{ id: string; user_id: string }>("select id, user_id from sessions");
-    const owner = { userId: session!.user_id, sessionId: session!.id, language: "en" } as const;
-    await latchkey.execute("update users set idp_id = '77', idp_issuer = 'google'");
-    const ended = { ...owner, sessionId: crypto.randomUUID() };
-    await latchkey.unchanged(async () => {
-      await expect(connectProvider(owner, profile)).rejects.toMatchObject({ reason: "already_connected" });
-      await expect(connectProvider(ended, profile)).rejects.toMatchObject({ reason: "another_session" });
+
+    async function ownerOf() {
+      const [session] = await latchkey.execute<{ id: string; user_id: string }>("select id, user_id from sessions");
+      return { userId: session!.user_id, sessionId: session!.id, language: "en" } as const;
+    }
+
+    test("whose account was linked meanwhile is refused", async () => {
+      await latchkey.execute("update users set idp_id = '77', idp_issuer = 'google'");
+      const connecting = async () => connectProvider(await ownerOf(), profile);
+      await latchkey.unchanged(() => expect(connecting()).rejects.toMatchObject({ reason: "already_connected" }));
+    });
+
+    test("whose session ended is refused", async () => {
+      const ended = { ...(await ownerOf()), sessionId: crypto.randomUUID() };
+      await latchkey.unchanged(() =>
+        expect(connectProvider(ended, profile)).rejects.toMatchObject({ reason: "another_session" }),
+      );
     });
   });
 });
 
 describe("the issuer of an id", () => {
-  test("is stored with the id, and added later when it is missing", { tags: "6.8.1" }, async () => {
+  test("is added at a sign-in when it is missing", { tags: "6.8.1" }, async () => {
     await latchkey.createUser({ idpId: "1001" });
     expect((await signInWithGoogle(ada)).location).toBe("/dashboard");
     expect(await users()).toMatchObject([{ idp_id: "1001", idp_issuer: "google" }]);
   });
 
-  test("is added at a start to every id without one, and to no other user", async () => {
+  test("is added at a start to every id without one", async () => {
     await latchkey.createUser({ idpId: "1001" });
     await latchkey.createUser({ email: "bob@example.com" });
     await latchkey.createUser({ email: "eve@example.com", idpId: "1001" });
@@ -244,7 +297,7 @@ describe("the issuer of an id", () => {
     expect((await users()).map(({ idp_issuer }) => idp_issuer)).toEqual(["google", null]);
   });
 
-  test("after a change of provider, the same id is another user", { tags: ["6.8.1", "10.5.2"] }, async () => {
+  test("of another provider makes the same id another user", { tags: ["6.8.1", "10.5.2"] }, async () => {
     await latchkey.createUser({ email: "bob@example.com", password: null, idpId: "1001" });
     await latchkey.execute("update users set idp_issuer = 'github'");
     expect((await signInWithGoogle(ada)).location).toBe("/dashboard");
@@ -254,7 +307,7 @@ describe("the issuer of an id", () => {
     ]);
   });
 
-  test("after a change of provider, a sign-in with the account's verified address replaces the stored id", async () => {
+  test("of another provider is replaced by a sign-in with the account's verified address", async () => {
     const id = await latchkey.createUser({ idpId: "77" });
     await latchkey.execute("update users set idp_issuer = 'github'");
     expect((await signInWithGoogle(ada)).location).toBe("/dashboard");
@@ -270,11 +323,19 @@ describe("the issuer of an id", () => {
   });
 });
 
-test("a returning user's picture is updated from the profile, and kept when the profile has none", async () => {
+describe("a returning user's picture", () => {
   const picture = "https://pictures.example/new.png";
-  await latchkey.createUser({ idpId: "1001" });
-  await signInWithGoogle({ ...ada, picture });
-  expect(await users()).toMatchObject([{ picture_url: picture }]);
-  await signInWithGoogle(ada);
-  expect(await users()).toMatchObject([{ picture_url: picture }]);
+
+  test("is updated from the profile", async () => {
+    await latchkey.createUser({ idpId: "1001" });
+    await signInWithGoogle({ ...ada, picture });
+    expect(await users()).toMatchObject([{ picture_url: picture }]);
+  });
+
+  test("is kept when the profile has none", async () => {
+    await latchkey.createUser({ idpId: "1001" });
+    await signInWithGoogle({ ...ada, picture });
+    await signInWithGoogle(ada);
+    expect(await users()).toMatchObject([{ picture_url: picture }]);
+  });
 });
