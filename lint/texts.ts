@@ -70,7 +70,7 @@ const isSentence = (text: string) => /^\p{Lu}.*\p{L}\s\p{L}/su.test(text) || /\p
 function isTechnical(node: ts.Node): boolean {
   const { parent } = node;
   if (ts.isNewExpression(parent)) return /Error$/.test(parent.expression.getText());
-  if (ts.isCallExpression(parent)) return /^(?:plainText|refuse)$/.test(parent.expression.getText());
+  if (ts.isCallExpression(parent)) return /^(?:plainText|formRefused)$/.test(parent.expression.getText());
   return ts.isPropertyAssignment(parent) && parent.name.getText() === "statusText";
 }
 
