@@ -48,7 +48,7 @@ const keysOf = (texts: Record<string, object>) =>
 
 const users = {
   pages: stringsIn(sources("app")),
-  answers: stringsIn(sources("app", "server/accounts", "server/features")),
+  answers: stringsIn(sources("app", "server")),
   mails: stringsIn(sources("server/mail", "server/features")),
 };
 
