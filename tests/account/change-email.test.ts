@@ -212,7 +212,7 @@ describe("asking for another address", () => {
     });
   });
 
-  test("counts for the client: at most fifty mails in 15 minutes", async () => {
+  test("mails at most fifty links for a client in 15 minutes", async () => {
     const options = { facts: { client: "192.0.2.1" } };
     await latchkey.execute(
       "insert into rate_limits values ('registration:client:192.0.2.1', 49, extract(epoch from now()) * 1000 + 900000)",

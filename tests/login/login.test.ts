@@ -18,7 +18,7 @@ async function failTimes(count: number, email: (index: number) => string, option
   }
 }
 
-test("the login page: says whether external sign-in is on", async () => {
+test("the login page says whether external sign-in is on", async () => {
   const page = async () => (await openLogin()).data;
   const others = {
     passkeys: true,
@@ -39,7 +39,7 @@ test("the login page: says whether external sign-in is on", async () => {
 });
 
 test.each([" ada@example.com ", "ADA@Example.COM"])(
-  "the right password: is accepted with the address typed as %j",
+  "the right password is accepted with the address typed as %j",
   async (email) => {
     await latchkey.createUser();
     expect((await logIn({ email })).status).toBe(302);
