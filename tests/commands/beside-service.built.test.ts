@@ -4,7 +4,7 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { failed, latchkey as runCommand, succeeded } from "../support/command";
 import { type RunningServer, startServer } from "../support/server";
 
@@ -68,7 +68,7 @@ test("the service's log has what a command did", async () => {
   await server.waitFor(new RegExp(`"actor":"cli","event":"user.suspended","userId":"${userId}"`));
 });
 
-test("a command's error and status are those without a service", async () => {
+test("a command fails as it does without a service", async () => {
   expect(await latchkey("user", "show", "nobody@example.com")).toEqual(
     failed("There is no account with the address nobody@example.com.\n"),
   );
@@ -104,7 +104,7 @@ test("a long output arrives whole", async () => {
   expect(stdout.split("\n").filter((line) => line.startsWith("many-"))).toHaveLength(3_000);
 });
 
-test("a command that is interrupted ends in the service, too", async () => {
+test("a command that is interrupted ends in the service", async () => {
   const socket = net.connect(join(folder, ".commands"));
   const lines = Array.from({ length: 30_000 }, (_, at) => JSON.stringify({ email: `gone-${at}@example.com` }));
   const files = { many: Buffer.from(lines.join("\n")).toString("base64") };
@@ -114,11 +114,11 @@ test("a command that is interrupted ends in the service, too", async () => {
   expect((await latchkey("user", "show", "gone-1@example.com")).status).toBe(1);
 });
 
-test("the socket is its owner's alone, in a folder that is, too", async () => {
-  const modes = await Promise.all(
-    [folder, join(folder, ".commands")].map(async (path) => (await stat(path)).mode & 0o777),
-  );
-  expect(modes).toEqual([0o700, 0o600]);
+test.each([
+  ["folder of the socket", () => folder, 0o700],
+  ["socket", () => join(folder, ".commands"), 0o600],
+])("the %s is its owner's alone", async (_what, path, mode) => {
+  expect((await stat(path())).mode & 0o777).toBe(mode);
 });
 
 test.each(["copy", "migrate"])("`database %s` needs the database for itself", async (name) => {
@@ -135,23 +135,38 @@ test("a command line of another release is told to use the service's", async () 
   ]);
 });
 
-test("what is no request changes nothing, and the service goes on", async () => {
+test("the service outlives what is no request", async () => {
   const socket = net.connect(join(folder, ".commands"));
   socket.write("no request\n");
   await once(socket.resume(), "close");
   expect((await latchkey("user", "list")).status).toBe(0);
 });
 
-test("the socket of a service that was killed is taken over, and a stop removes it", async () => {
-  const home = await mkdtemp(join(tmpdir(), "latchkey-data-"));
-  onTestFinished(() => rm(home, { recursive: true }));
-  const first = await startServer({ DATABASE_URL: `pglite:${home}` });
-  await first.kill();
-  expect(await readdir(home)).toContain(".commands");
-  const next = await startServer({ DATABASE_URL: `pglite:${home}` });
-  expect(await runCommand(["user", "list"], { DATABASE_URL: `pglite:${home}` })).toEqual(succeeded(""));
-  await next.stop();
-  expect(await readdir(home)).not.toContain(".commands");
+describe("the socket of a service that was killed", () => {
+  let home: string;
+  let next: RunningServer;
+
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), "latchkey-data-"));
+    const first = await startServer({ DATABASE_URL: `pglite:${home}` });
+    await first.kill();
+    expect(await readdir(home)).toContain(".commands");
+    next = await startServer({ DATABASE_URL: `pglite:${home}` });
+  });
+
+  afterAll(async () => {
+    await next.kill();
+    await rm(home, { recursive: true });
+  });
+
+  test("is taken over by the next", async () => {
+    expect(await runCommand(["user", "list"], { DATABASE_URL: `pglite:${home}` })).toEqual(succeeded(""));
+  });
+
+  test("is removed by a stop", async () => {
+    await next.stop();
+    expect(await readdir(home)).not.toContain(".commands");
+  });
 });
 
 test("a folder whose path is too long for a socket stops no start", async () => {

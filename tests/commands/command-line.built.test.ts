@@ -11,7 +11,7 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-test("settings are read from .env of the current folder, and a wrong one is told in the start's words", async () => {
+test("settings are read from .env of the current folder", async () => {
   const folder = await newFolder();
   await writeFile(join(folder, ".env"), "DATABASE_URL=mysql://127.0.0.1/x\n");
   expect(await latchkey(["user", "export"], {}, folder)).toEqual(
@@ -19,7 +19,7 @@ test("settings are read from .env of the current folder, and a wrong one is told
   );
 });
 
-test("a database that cannot be reached is one line, and the file is closed: no warning of Node's", async () => {
+test("a database that cannot be reached is one line", async () => {
   const folder = await newFolder();
   const file = join(folder, "one-line");
   await writeFile(file, "{}\n");

@@ -21,18 +21,26 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const inOneLine = (text: string) => text.replace(/\s+/g, " ");
 
-test("--help lists every command on standard output, with the operands and options that docs/commands.md has", async () => {
-  const { status, stdout, stderr } = await latchkey.command("--help");
-  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-  expect(stdout).toMatch(/^Usage: latchkey COMMAND\n/);
-  const [, list = ""] = /\nCommands:\n([\s\S]*?)\n\n/.exec(stdout) ?? [];
-  const synopses = list.split("\n").map((line) => line.trim().split("  ", 1)[0]);
-  expect(synopses).toHaveLength(22);
-  const documented = (await readFile("docs/commands.md", "utf8")).replaceAll("…", "");
-  for (const synopsis of synopses) expect(documented).toContain(`\`${synopsis}\``);
+describe("--help", () => {
+  const help = async () => {
+    const { status, stdout, stderr } = await latchkey.command("--help");
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toMatch(/^Usage: latchkey COMMAND\n/);
+    const [, list = ""] = /\nCommands:\n([\s\S]*?)\n\n/.exec(stdout) ?? [];
+    return list.split("\n").map((line) => line.trim().split("  ", 1)[0]);
+  };
+
+  test("lists every command", async () => {
+    expect(await help()).toHaveLength(22);
+  });
+
+  test("lists commands as docs/commands.md has them", async () => {
+    const documented = (await readFile("docs/commands.md", "utf8")).replaceAll("…", "");
+    for (const synopsis of await help()) expect(documented).toContain(`\`${synopsis}\``);
+  });
 });
 
-test("the --help of a command says what it does and what its options are", async () => {
+test("the --help of a command explains it with its options", async () => {
   const { status, stdout, stderr } = await latchkey.command("user", "create", "--help");
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(inOneLine(stdout)).toBe(
@@ -70,7 +78,7 @@ test.each([
     ["user", "delete", "ada@example.com"],
     "error: required option '--yes' not specified\n\nUsage: latchkey user delete EMAIL --yes\n",
   ],
-])("%s is answered with the usage on standard error and status 2", async (_what, words, printed) => {
+])("%s is answered with the usage as an error", async (_what, words, printed) => {
   const { status, stdout, stderr } = await latchkey.command(...words);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
   expect(stderr.slice(0, printed.length)).toBe(printed);
@@ -84,52 +92,87 @@ async function fileOf(...lines: string[]): Promise<string> {
 
 const user = { id: "5f0c7a7e-3d9c-4d2b-9c1a-0f1e2d3c4b5a", email: "ada@example.com", name: "Ada\u2028L." };
 
-test("a file is imported, wrong lines change nothing, and the export is the file", async () => {
-  const imported = { event: "users.imported", actor: "cli", count: 1 };
-  expect(await latchkey.command("user", "import", await fileOf(JSON.stringify(user)))).toEqual(
-    succeeded("1 account created, 0 skipped because the address has an account.\n", imported),
-  );
-  const wrong = await fileOf("{", '{ "email": "new@example.com" }', "[");
-  expect(await latchkey.command("user", "import", wrong)).toEqual(
-    failed("Line 1: is no JSON.\nLine 3: is no JSON.\nNothing was imported: 2 lines are wrong.\n"),
-  );
-  expect(await latchkey.command("user", "export")).toEqual(succeeded(`${JSON.stringify(user)}\n`));
+describe("`user import`", () => {
+  const importUser = async () => latchkey.command("user", "import", await fileOf(JSON.stringify(user)));
+
+  test("imports a file", async () => {
+    const imported = { event: "users.imported", actor: "cli", count: 1 };
+    expect(await importUser()).toEqual(
+      succeeded("1 account created, 0 skipped because the address has an account.\n", imported),
+    );
+  });
+
+  test("makes accounts whose export is the file", async () => {
+    await importUser();
+    expect(await latchkey.command("user", "export")).toEqual(succeeded(`${JSON.stringify(user)}\n`));
+  });
+
+  test("imports nothing of a file with wrong lines", async () => {
+    const wrong = await fileOf("{", '{ "email": "new@example.com" }', "[");
+    expect(await latchkey.unchanged(() => latchkey.command("user", "import", wrong))).toEqual(
+      failed("Line 1: is no JSON.\nLine 3: is no JSON.\nNothing was imported: 2 lines are wrong.\n"),
+    );
+  });
 });
 
-test("a file that cannot be read is one line with its path, and status 1", async () => {
-  const binary = join(folder, "binary");
-  await writeFile(binary, Buffer.from([0x22, 0xff, 0x22]));
-  for (const [path, stderr] of [
-    ["missing", `${resolve("missing")} cannot be read: ENOENT.\n`],
-    [folder, `${folder} cannot be read: EISDIR.\n`],
-    [binary, `${binary} cannot be read: ERR_ENCODING_INVALID_ENCODED_DATA.\n`],
-  ] as const) {
-    expect(await latchkey.command("user", "import", path)).toEqual(failed(stderr));
-  }
+test.each([
+  ["is missing", async () => "missing", () => `${resolve("missing")} cannot be read: ENOENT.\n`],
+  ["is a folder", async () => folder, () => `${folder} cannot be read: EISDIR.\n`],
+  [
+    "is no text",
+    async () => {
+      const binary = join(folder, "binary");
+      await writeFile(binary, Buffer.from([0x22, 0xff, 0x22]));
+      return binary;
+    },
+    () => `${join(folder, "binary")} cannot be read: ERR_ENCODING_INVALID_ENCODED_DATA.\n`,
+  ],
+])("a file that %s is one line with its path", async (_what, path, stderr) => {
+  expect(await latchkey.command("user", "import", await path())).toEqual(failed(stderr()));
 });
 
-describe("a database that cannot be used is one line, and status 1", () => {
+describe("a database that cannot be used is one line", () => {
   const exporting = (DATABASE_URL: string) => commandHere(["user", "export"], { DATABASE_URL });
   const refused = (stderr: string) => ({ status: 1, stdout: "", stderr });
 
-  test("one that does not exist in a folder, which is not created or changed; a folder of other files is no place for one", async () => {
-    const home = join(folder, "home");
-    const file = join(home, "file");
-    const none = refused(`There is no database in the folder ${home}: \`latchkey database migrate\` makes one.\n`);
-    expect(await exporting(`pglite:${home}`)).toEqual(none);
-    expect(existsSync(home)).toBe(false);
-    await mkdir(home);
-    await writeFile(file, "");
-    for (const path of [home, file]) await chmod(path, 0o755);
-    expect(await exporting(`pglite:${home}`)).toEqual(none);
-    expect(await commandHere(["database", "migrate"], { DATABASE_URL: `pglite:${home}` })).toEqual(
-      refused(`The folder ${home} holds other files than a database's: name one that is new or empty.\n`),
-    );
-    expect(await readdir(home)).toEqual(["file"]);
-    for (const path of [home, file]) expect((await stat(path)).mode & 0o777).toBe(0o755);
+  describe("one that does not exist", () => {
+    const missing = (home: string) =>
+      refused(`There is no database in the folder ${home}: \`latchkey database migrate\` makes one.\n`);
+
+    /** A folder with a file in it, which everybody may read. */
+    async function folderWithFile() {
+      const home = join(folder, crypto.randomUUID());
+      const file = join(home, "file");
+      await mkdir(home);
+      await writeFile(file, "");
+      for (const path of [home, file]) await chmod(path, 0o755);
+      return { home, paths: [home, file] };
+    }
+
+    test("in a folder that is not created", async () => {
+      const home = join(folder, "home");
+      expect(await exporting(`pglite:${home}`)).toEqual(missing(home));
+      expect(existsSync(home)).toBe(false);
+    });
+
+    test("in a folder that is not changed", async () => {
+      const { home, paths } = await folderWithFile();
+      expect(await exporting(`pglite:${home}`)).toEqual(missing(home));
+      expect(await readdir(home)).toEqual(["file"]);
+      for (const path of paths) expect((await stat(path)).mode & 0o777).toBe(0o755);
+    });
+
+    test("in a folder of other files", async () => {
+      const { home, paths } = await folderWithFile();
+      expect(await commandHere(["database", "migrate"], { DATABASE_URL: `pglite:${home}` })).toEqual(
+        refused(`The folder ${home} holds other files than a database's: name one that is new or empty.\n`),
+      );
+      expect(await readdir(home)).toEqual(["file"]);
+      for (const path of paths) expect((await stat(path)).mode & 0o777).toBe(0o755);
+    });
   });
 
-  test("one without the migrations, until `database migrate` has run", { tags: "6.3.2" }, async () => {
+  test("one without the migrations until `database migrate` has run", { tags: "6.3.2" }, async () => {
     const { url, drop } = await createEmptyDatabase();
     if (url.startsWith("pglite:")) await (await PGlite.create(join(url.slice("pglite:".length), "pglite"))).close();
     expect(await exporting(url)).toEqual(
@@ -154,7 +197,7 @@ describe("a database that cannot be used is one line, and status 1", () => {
     await lock.close();
   });
 
-  test("one that cannot be reached, without its password", async () => {
+  test("one that cannot be reached", async () => {
     const address = `127.0.0.1:${await freePort()}`;
     expect(await exporting(`postgresql://ada:secret@${address}/x`)).toEqual(
       refused(`The database at ${address}/x cannot be used: connect ECONNREFUSED ${address}.\n`),

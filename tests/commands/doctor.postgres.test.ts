@@ -134,7 +134,7 @@ test.each<[Settings, string[]]>([
   expect(await named("host", { ...behindProxy(), ...settings })).toEqual(lines);
 });
 
-test("a sound installation behind a proxy: no check fails, the test mail arrives, the status is 0", async () => {
+test("a sound installation behind a proxy fails no check", async () => {
   const mails = await smtp({ secure: true, ...authority.sign("DNS:localhost") });
   const settings = {
     ...mailSettings(`smtps://${credentials}@localhost:${mails.port}`),
@@ -160,10 +160,16 @@ test("a sound installation behind a proxy: no check fails, the test mail arrives
     ["ok", "APP_URL", `https://localhost:${proxy.port} leads to this service`],
     ["ok", "proxy", "sends what TRUST_PROXY expects"],
   ]);
+});
+
+test("--mail sends a test mail", async () => {
+  const mails = await smtp({ secure: true, ...authority.sign("DNS:localhost") });
+  const settings = { ...mailSettings(`smtps://${credentials}@localhost:${mails.port}`), ...behindProxy() };
+  await examine(settings, ["--mail", "you@example.org"]);
   expect(mails.mails).toMatchObject([{ to: ["you@example.org"], secure: true }]);
 });
 
-test("without --json each check is one line, with what to do", async () => {
+test("without --json each check is one line", async () => {
   const { status, stdout } = await commandHere(["doctor"], { ...behindProxy(), NODE_ENV: "test" });
   expect(stdout.split("\n").slice(-5)).toEqual([
     "ok    mail          log: mails are written to standard output",
@@ -175,7 +181,7 @@ test("without --json each check is one line, with what to do", async () => {
   expect(status).toBe(0);
 });
 
-test("every problem of the settings is listed, without a value", async () => {
+test("every problem of the settings is listed without a value", async () => {
   const settings = {
     PORT: "99999",
     MAIL_DRIVER: "smtp",
@@ -220,8 +226,9 @@ test.each([
   ]);
 });
 
-test("an embedded database that others can open; while a service holds it, the service at HOST is asked in its place", async () => {
-  const { home, lock } = await claimFolder(join(folder, "held"));
+/** An embedded database that another process holds, with a service at HOST. */
+async function heldDatabase() {
+  const { home, lock } = await claimFolder(join(folder, crypto.randomUUID()));
   onTestFinished(() => lock.close());
   await mkdir(join(home, "pglite"));
   const file = join(home, "pglite/PG_VERSION");
@@ -229,6 +236,11 @@ test("an embedded database that others can open; while a service holds it, the s
   nock.enableNetConnect(/::1/);
   const origin = `http://[::1]:${service.port}`;
   const settings = { DATABASE_URL: `pglite:${home}`, PORT: String(service.port), HOST: "::1", APP_URL: origin };
+  return { home, file, origin, settings };
+}
+
+test("in place of an embedded database that a service holds the service at HOST is asked", async () => {
+  const { home, origin, settings } = await heldDatabase();
   expect(found(await examine(settings))).toEqual([
     ["ok", "settings", "usable; production"],
     ["warn", "passkeys", `off, because browsers have none for ${origin}`],
@@ -240,13 +252,22 @@ test("an embedded database that others can open; while a service holds it, the s
     ["ok", "APP_URL", `${origin} leads to this service`],
     ["fail", "proxy", "a client can choose X-Forwarded-Proto or X-Forwarded-Host"],
   ]);
-  const rights = async (path: string, mode: number) => {
-    await chmod(path, mode);
-    return named("data folder", settings);
-  };
-  const mend = `Mend: chmod -R go= ${home}`;
-  expect(await rights(file, 0o644)).toEqual([`fail others can open files in it (1), e.g. ${file} ${mend}`]);
-  expect(await rights(home, 0o755)).toEqual([`fail ${home} has the mode 0755: others can open it ${mend}`]);
+});
+
+test("a data folder with a file that others can open fails", async () => {
+  const { home, file, settings } = await heldDatabase();
+  await chmod(file, 0o644);
+  expect(await named("data folder", settings)).toEqual([
+    `fail others can open files in it (1), e.g. ${file} Mend: chmod -R go= ${home}`,
+  ]);
+});
+
+test("a data folder that others can open fails", async () => {
+  const { home, settings } = await heldDatabase();
+  await chmod(home, 0o755);
+  expect(await named("data folder", settings)).toEqual([
+    `fail ${home} has the mode 0755: others can open it Mend: chmod -R go= ${home}`,
+  ]);
 });
 
 const at = (port: number, scheme = "smtp") => mailSettings(`${scheme}://${credentials}@localhost:${port}`);
@@ -380,16 +401,13 @@ test.each<[string, () => string | Promise<string>, () => string]>([
   ["missing", () => `pglite:${folder}/data`, () => `there is no database in ${folder}/data`],
   ["not migrated", () => cluster.createDatabase(), () => "its database is not migrated"],
   ["not reached", () => "postgresql://postgres@127.0.0.1:1/x", () => "its database cannot be opened"],
-])(
-  "APP_URL leads to a service, but the own database is %s: they are not compared, and no proxy is judged",
-  async (_what, url, reason) => {
-    const checks = await examine({ ...behindProxy(), DATABASE_URL: await url(), APP_URL: service.url });
-    const found = `${service.url} leads to a Latchkey that cannot be compared with this installation: ${reason()}`;
-    expect(checks.filter(({ name }) => ["APP_URL", "proxy"].includes(name))).toEqual([
-      { status: "warn", name: "APP_URL", found, mend: "mend the database check, then run this again" },
-    ]);
-  },
-);
+])("APP_URL leads to a service that is not compared with an own database that is %s", async (_what, url, reason) => {
+  const checks = await examine({ ...behindProxy(), DATABASE_URL: await url(), APP_URL: service.url });
+  const found = `${service.url} leads to a Latchkey that cannot be compared with this installation: ${reason()}`;
+  expect(checks.filter(({ name }) => ["APP_URL", "proxy"].includes(name))).toEqual([
+    { status: "warn", name: "APP_URL", found, mend: "mend the database check, then run this again" },
+  ]);
+});
 
 const passing =
   (name: string): Rewrite =>

@@ -45,7 +45,7 @@ async function shown(label: string) {
 }
 
 describe("`user show` says what keeps the owner out", () => {
-  test("nothing, of an account with a way in", async () => {
+  test("nothing of an account with a way in", async () => {
     expect(await shown("Kept out")).toEqual([]);
   });
 
@@ -89,7 +89,7 @@ describe("`user show` ends with the events", () => {
     expect(json.events).toHaveLength(30);
   });
 
-  test("with way, detail, who did it and the browser", async () => {
+  test("as far as they are known", async () => {
     await signInWithGoogle({ sub: "1" });
     await handleJob({ task: "mail_passkey_added", email, language: "en" }, { id: "1", at: new Date() }).then((call) =>
       call?.(),

@@ -44,7 +44,7 @@ describe("what stops a start, in one line", () => {
   const startAt = (host: string) => failure(openDatabase(`postgresql://latchkey:a-secret-value@${host}/latchkey`));
   const unusable = (host: string) => `The database at ${host}/latchkey cannot be used: `;
 
-  test("a PostgreSQL that cannot be reached, without its password", async () => {
+  test("a PostgreSQL that cannot be reached", async () => {
     const host = `127.0.0.1:${await freePort()}`;
     expect(await startAt(host)).toBe(`${unusable(host)}connect ECONNREFUSED ${host}.`);
   });
@@ -66,14 +66,14 @@ describe("what stops a start, in one line", () => {
     ["28P01", 'password authentication failed for user "latchkey"'],
     ["3D000", 'database "latchkey" does not exist'],
     ["53300", "sorry, too many clients already"],
-  ])("a PostgreSQL that answers %s, without the password", async (code, message) => {
+  ])("a PostgreSQL that answers %s", async (code, message) => {
     const refusing = net.createServer((socket) => socket.once("data", () => socket.end(errorResponse(code, message))));
     const host = `127.0.0.1:${await occupy(refusing, "127.0.0.1")}`;
     expect(await startAt(host)).toBe(`${unusable(host)}${message}.`);
   });
 
   const impossible = ["/dev/null/data", "/dev/null"];
-  test.each(impossible)("the data folder %s, which cannot be created", async (folder) => {
+  test.each(impossible)("the data folder %s that cannot be created", async (folder) => {
     const output = await failure(openDatabase(`pglite:${folder}`));
     expect(output).toMatch(new RegExp(`^The data folder ${folder} cannot be written: [A-Z]+\\.$`));
   });
@@ -99,12 +99,12 @@ describe("what stops a start, in one line", () => {
     );
   });
 
-  test.each([undefined, "127.0.0.1"])("a port in use, on the address %s", async (host) => {
+  test.each([undefined, "127.0.0.1"])("a port in use on the address %s", async (host) => {
     const port = await occupy(createServer(), host);
     expect(await failure(assertPortIsFree({ port, host: null }))).toBe(`Port ${port} cannot be used: EADDRINUSE.`);
   });
 
-  test("a port in use, for the metrics", async () => {
+  test("a port in use of the metrics", async () => {
     const host = "127.0.0.1";
     const port = await occupy(createServer(), host);
     const message = `METRICS_PORT ${port} on ${host} cannot be used: EADDRINUSE.`;
@@ -123,6 +123,6 @@ test.each<[Record<string, string>, string]>([
     { APP_URL: "https://id.example", REGISTRATION: "closed", ...mailed },
     "Latchkey is at https://id.example\nLog in: https://id.example/login\nMails are sent by smtp.\n",
   ],
-])("the lines for a person at a terminal, with %j", (settings, lines) => {
+])("a person at a terminal is told what %j makes of the service", (settings, lines) => {
   expect(welcome(loadConfig(settings))).toBe(lines);
 });

@@ -4,11 +4,17 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Check } from "#server/commands/doctor/check";
 import { latchkey } from "../support/command";
 import { listen } from "../support/listen";
-import { createEmptyDatabase, spawnServer, startServer } from "../support/server";
+import {
+  createEmptyDatabase,
+  type RunningServer,
+  spawnServer,
+  startServer,
+  type TestDatabase,
+} from "../support/server";
 
 /** Starts the production build, which must exit with status 1; resolves with its whole output. */
 async function failedStart(settings: Record<string, string>): Promise<string> {
@@ -21,7 +27,7 @@ const execute = promisify(execFile);
 
 const unusableDatabase = { DATABASE_URL: "pglite:/dev/null/never-opened" };
 
-test("an invalid configuration is one message without a secret, and exit status 1", async () => {
+test("an invalid configuration ends the start with one message", async () => {
   const output = await failedStart({
     APP_URL: "latchkey.example",
     PROCESSES: "pigeon",
@@ -38,46 +44,82 @@ test("an invalid configuration is one message without a secret, and exit status 
   ]);
 });
 
-test("the port and the settings are read from the .env of the folder, and the environment overrides them; a misspelt name is told", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "latchkey-start-"));
-  const { port, stop } = await listen(createServer());
-  onTestFinished(stop);
-  await writeFile(join(folder, ".env"), `PORT=${port}\nDATABASE_URL=mysql://not-this-one\n`);
+describe("the .env of the folder", () => {
   const command = [resolve("server/serve.js"), resolve("build/index.js")];
   const env = { PATH: process.env.PATH, NODE_ENV: "production" as const, ...unusableDatabase };
-  const failed = await execute(process.execPath, command, { cwd: folder, env }).catch((error) => error);
-  expect(failed).toMatchObject({ code: 1, stdout: "", stderr: `Port ${port} cannot be used: EADDRINUSE.\n` });
 
-  await writeFile(join(folder, ".env"), `PORT=${port}\nREGISTRATON=closed\nSMTP_HOST=mail.example.com\nTZ=UTC\n`);
-  const warned = await execute(process.execPath, command, { cwd: folder, env }).catch((error) => error);
-  const lines: { msg: string }[] = warned.stdout
-    .trim()
-    .split("\n")
-    .map((line: string) => JSON.parse(line));
+  async function folderWith(lines: (port: number) => string): Promise<{ folder: string; port: number }> {
+    const folder = await mkdtemp(join(tmpdir(), "latchkey-start-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const { port, stop } = await listen(createServer());
+    onTestFinished(stop);
+    await writeFile(join(folder, ".env"), lines(port));
+    return { folder, port };
+  }
+
+  test("has the port beside an environment that overrides it", async () => {
+    const { folder, port } = await folderWith((used) => `PORT=${used}\nDATABASE_URL=mysql://not-this-one\n`);
+    const failed = await execute(process.execPath, command, { cwd: folder, env }).catch((error) => error);
+    expect(failed).toMatchObject({ code: 1, stdout: "", stderr: `Port ${port} cannot be used: EADDRINUSE.\n` });
+  });
+
+  const misspelt = (port: number) => `PORT=${port}\nREGISTRATON=closed\nSMTP_HOST=mail.example.com\nTZ=UTC\n`;
   const found = ["REGISTRATON is no setting; REGISTRATION is", "SMTP_HOST in .env is no setting"];
-  expect(lines).toMatchObject(found.map((problem) => ({ level: 40, msg: `${problem}.` })));
-  const { stdout } = await latchkey(["doctor", "--json"], unusableDatabase, folder);
-  const checks: Check[] = JSON.parse(stdout);
-  expect(checks.filter(({ name, status }) => name === "settings" && status === "warn")).toMatchObject(
-    found.map((problem) => ({ found: problem })),
-  );
-  await rm(folder, { recursive: true });
+
+  test("has misspelt names that the start names", async () => {
+    const { folder } = await folderWith(misspelt);
+    const warned = await execute(process.execPath, command, { cwd: folder, env }).catch((error) => error);
+    const lines: { msg: string }[] = warned.stdout
+      .trim()
+      .split("\n")
+      .map((line: string) => JSON.parse(line));
+    expect(lines).toMatchObject(found.map((problem) => ({ level: 40, msg: `${problem}.` })));
+  });
+
+  test("has misspelt names that `doctor` names", async () => {
+    const { folder } = await folderWith(misspelt);
+    const { stdout } = await latchkey(["doctor", "--json"], unusableDatabase, folder);
+    const checks: Check[] = JSON.parse(stdout);
+    expect(checks.filter(({ name, status }) => name === "settings" && status === "warn")).toMatchObject(
+      found.map((problem) => ({ found: problem })),
+    );
+  });
 });
 
-test("the data folder is for one process at a time and its owner only, and outlives a kill", async () => {
-  const { url, drop } = await createEmptyDatabase("embedded");
-  onTestFinished(drop);
-  const first = await startServer({ DATABASE_URL: url });
-  expect(await failedStart({ DATABASE_URL: url })).toMatch(/^The data folder \S+ is in use by another process\.\n$/);
-  expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
-  await first.kill();
-  const next = await startServer({ DATABASE_URL: url });
-  expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
-  expect(await next.stop()).toBe(0);
+describe("the data folder", () => {
+  let database: TestDatabase;
+  let first: RunningServer;
 
-  const folder = url.slice("pglite:".length);
-  const files = await readdir(folder, { recursive: true });
-  const modes = await Promise.all(files.map(async (name) => [name, (await stat(join(folder, name))).mode & 0o077]));
-  expect(files.length).toBeGreaterThan(100);
-  expect(modes.filter(([, mode]) => mode !== 0)).toEqual([]);
+  beforeAll(async () => {
+    database = await createEmptyDatabase("embedded");
+    first = await startServer({ DATABASE_URL: database.url });
+  });
+
+  afterAll(async () => {
+    await first.kill();
+    await database.drop();
+  });
+
+  test("is for one process at a time", async () => {
+    expect(await failedStart({ DATABASE_URL: database.url })).toMatch(
+      /^The data folder \S+ is in use by another process\.\n$/,
+    );
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+  });
+
+  test("is for its owner only", async () => {
+    const folder = database.url.slice("pglite:".length);
+    const files = await readdir(folder, { recursive: true });
+    const modes = await Promise.all(files.map(async (name) => [name, (await stat(join(folder, name))).mode & 0o077]));
+    expect(files.length).toBeGreaterThan(100);
+    expect(modes.filter(([, mode]) => mode !== 0)).toEqual([]);
+  });
+
+  test("outlives a kill", async () => {
+    await first.kill();
+    const next = await startServer({ DATABASE_URL: database.url });
+    onTestFinished(next.kill);
+    expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
+    expect(await next.stop()).toBe(0);
+  });
 });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { config } from "#server/config";
 import { orm } from "#server/database/unit-of-work";
 import { isReady } from "#server/features/operator/health";
@@ -11,7 +11,11 @@ import { createEmptyDatabase, freePort } from "../support/server";
 
 const routeOf = () => "none";
 
-test("start() starts the service once in a process with the .env of its folder, and SIGTERM ends it with status 0", async () => {
+let started: { port: number; databaseUrl: string };
+let onSigterm: NodeJS.SignalsListener[];
+let remove: () => Promise<void>;
+
+beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), "latchkey-start-"));
   await writeFile(join(folder, ".env"), "APP_URL=https://named-in.example\nPORT=1\n");
   const home = process.cwd();
@@ -22,22 +26,35 @@ test("start() starts the service once in a process with the .env of its folder, 
   vi.stubEnv("PORT", String(port));
   vi.stubEnv("APP_URL", undefined);
   const others = process.listeners("SIGTERM");
-
   await Promise.all([start(routeOf), start(routeOf)]).finally(() => process.chdir(home));
-  expect(config()).toMatchObject({ port, databaseUrl: database.url, appUrl: "https://named-in.example" });
-  expect(await isReady()).toBe(true);
-  const [onSigterm, ...more] = process.listeners("SIGTERM").filter((listener) => !others.includes(listener));
-  expect(more).toEqual([]);
-
-  onTestFinished(() => {
-    vi.useRealTimers();
+  started = { port, databaseUrl: database.url };
+  onSigterm = process.listeners("SIGTERM").filter((listener) => !others.includes(listener));
+  remove = async () => {
     for (const signal of stopSignals) process.removeAllListeners(signal);
-  });
+    await database.drop();
+    await rm(folder, { recursive: true });
+  };
+});
+
+afterAll(() => remove());
+
+test("start() reads the .env of its folder beside the environment", () => {
+  expect(config()).toMatchObject({ ...started, appUrl: "https://named-in.example" });
+});
+
+test("start() makes the service ready", async () => {
+  expect(await isReady()).toBe(true);
+});
+
+test("start() starts the service once in a process", () => {
+  expect(onSigterm).toHaveLength(1);
+});
+
+test("SIGTERM ends the service with status 0", async () => {
+  onTestFinished(() => void vi.useRealTimers());
   vi.useFakeTimers({ toFake: ["setTimeout"], shouldAdvanceTime: true }); // The limit of the stop would end this worker.
   const ended = new Promise((resolve) => vi.spyOn(process, "exit").mockImplementation(resolve as () => never));
-  onSigterm?.("SIGTERM");
+  onSigterm[0]?.("SIGTERM");
   expect(await ended).toBe(0);
   await expect(orm().em.fork().execute("select 1")).rejects.toThrow();
-  await database.drop();
-  await rm(folder, { recursive: true });
 });

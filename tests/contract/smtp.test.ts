@@ -6,7 +6,7 @@ import { loadConfig, type SmtpConfig } from "#server/config";
 import { noticeMail } from "#server/features/owner/notices";
 import { resetMail } from "#server/mail/messages";
 import { smtpMailer } from "#server/mail/smtp-mailer";
-import { type Authority, createAuthority } from "../support/certificates";
+import { type Authority, type Certificate, createAuthority } from "../support/certificates";
 import { configure } from "../support/configure";
 import { login, refuse, startScriptedServer, startSmtpServer } from "../support/smtp-service";
 
@@ -19,8 +19,10 @@ const mail = { to: email, ...resetMail("en", email, token) };
 const accepted = { from: "mail@latchkey.example", to: [email], secure: true, user: login.user };
 
 let authority: Authority;
+let certificate: Certificate;
 beforeAll(() => {
   authority = createAuthority();
+  certificate = authority.sign("IP:127.0.0.1");
 });
 
 const credentials = `${encodeURIComponent(login.user)}:${encodeURIComponent(login.pass)}`;
@@ -66,7 +68,7 @@ describe.each([
   ["STARTTLS", startTls, false],
 ])("over %s", (_how, url, secure) => {
   const sent = async () => {
-    const server = await startSmtpServer({ secure, ...authority.sign("IP:127.0.0.1") });
+    const server = await startSmtpServer({ secure, ...certificate });
     await mailerFor(url, server.port).send(mail);
     return server.mails;
   };
@@ -124,11 +126,11 @@ test("a loopback server may have any certificate without a login", async () => {
 });
 
 test.each(["de", "fr", "ja", "ar"] as const)("a subject in %s is sent as encoded words", async (language) => {
-  const server = await startSmtpServer({ authOptional: true, ...createAuthority().sign("DNS:elsewhere.example") });
+  const server = await startSmtpServer({ authOptional: true, hideSTARTTLS: true });
   const message = noticeMail({ task: "mail_password_changed", email, language }, language);
   const subject = `${message.subject} – ä あ ع`;
   await mailerFor(plain, server.port).send({ to: email, ...message, subject });
-  expect(server.mails).toMatchObject([{ ...accepted, secure: false, user: undefined }]);
+  expect(server.mails).toHaveLength(1);
   const sent = server.mails[0]?.headers.subject ?? "";
   expect(sent).toMatch(/^(?:=\?UTF-8\?[QB]\?[!->@-~]+\?= ?)+$/i);
   for (const word of sent.split(" ")) expect(word.length).toBeLessThanOrEqual(75);
@@ -178,7 +180,7 @@ describe("a refusal", () => {
   ];
 
   async function errorOf(step: Step, code: number): Promise<unknown> {
-    const server = await startSmtpServer({ secure: true, ...authority.sign("IP:127.0.0.1"), ...refusing(step, code) });
+    const server = await startSmtpServer({ secure: true, ...certificate, ...refusing(step, code) });
     const error = await rejection(mailerFor(implicit, server.port).send(mail));
     expect(server.mails).toEqual([]);
     return error;

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { User } from "#server/database/entities";
 import { orm, unitOfWork } from "#server/database/unit-of-work";
 import { DatabaseUnavailable } from "#server/errors";
@@ -24,31 +24,45 @@ async function destroyConnection(): Promise<void> {
   await pool.releaseConnection(client);
 }
 
-test("after a connection is lost, the pool opens a new one, and the statements are prepared again on it", async () => {
-  const page = await signedInPage();
-  const forgot = () => askForReset("ada@example.com");
-  expect(await page()).toMatchObject({ status: 200 });
-  expect(await forgot()).toMatchObject({ status: 200 });
+describe("after a lost connection", () => {
+  test("the pool opens a new one", async () => {
+    const forgot = () => askForReset("ada@example.com");
+    expect(await forgot()).toMatchObject({ status: 200 });
+    await destroyConnection();
+    expect(await forgot()).toMatchObject({ status: 200 });
+  });
 
-  await destroyConnection();
-
-  expect(await page()).toMatchObject({ status: 200 });
-  expect(await forgot()).toMatchObject({ status: 200 });
+  test("the statements of a page are prepared again", async () => {
+    const page = await signedInPage();
+    expect(await page()).toMatchObject({ status: 200 });
+    await destroyConnection();
+    expect(await page()).toMatchObject({ status: 200 });
+  });
 });
 
-test("a lost connection is a line of the log and printed nowhere else", { tags: "16.3.4" }, async () => {
-  const printed = vi.spyOn(console, "log");
-  const page = await signedInPage();
-  await page();
-  await destroyConnection();
-  await page();
-  expect(latchkey.logLines().map((line) => JSON.parse(line))).toEqual([
-    expect.objectContaining({ level: 40, msg: "Connection Error: Connection ended unexpectedly" }),
-  ]);
-  expect(printed.mock.calls).toEqual([]);
+describe("a lost connection", () => {
+  async function loseConnection(): Promise<void> {
+    const page = await signedInPage();
+    await page();
+    await destroyConnection();
+    await page();
+  }
+
+  test("is a line of the log", { tags: "16.3.4" }, async () => {
+    await loseConnection();
+    expect(latchkey.logLines().map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ level: 40, msg: "Connection Error: Connection ended unexpectedly" }),
+    ]);
+  });
+
+  test("is printed nowhere else", async () => {
+    const printed = vi.spyOn(console, "log");
+    await loseConnection();
+    expect(printed.mock.calls).toEqual([]);
+  });
 });
 
-test("a connection that is lost at BEGIN counts as an unavailable database, not as an unexpected error", async () => {
+test("a connection that is lost at BEGIN counts as an unavailable database", async () => {
   const pool = orm().em.getKnex().client;
   const client = await pool.acquireConnection();
   const query = client.query.bind(client);

@@ -1,5 +1,5 @@
 import { cp } from "node:fs/promises";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { entityTables } from "#server/database/copy-rows";
 import { openDatabase } from "#server/database/orm";
 import { commandHere } from "../support/command";
@@ -73,7 +73,7 @@ async function mailTo(mailService: MailService, email: string, subject: string) 
   return find()!;
 }
 
-test("a service moves to PostgreSQL: sessions, links, logins, external sign-in and the waiting mail go on", async () => {
+test("a service that moves to PostgreSQL goes on where it stopped", async () => {
   const source = await embeddedDatabase();
   const target = await cluster.createDatabase();
   const mailService = await startMailService();
@@ -127,27 +127,43 @@ test("a service moves to PostgreSQL: sessions, links, logins, external sign-in a
   expect(await query(target, "select count(*)::int as users from users")).toEqual([{ users: 1 }]);
 }, 120_000);
 
-test("more rows than one batch arrive as they are: microseconds, large integers, quotes and every language's letters; finished jobs do not", async () => {
-  const source = await embeddedDatabase();
-  const target = await cluster.createDatabase();
-  const states = ["created", "retry", "active", "completed", "cancelled", "failed"];
-  await queries(source, [
-    `insert into users (id, email, name, picture_url, created_at)
-     select gen_random_uuid(), 'user' || n || '@example.com', e'a "quote", a \\\\ and 你好 \\u0627 \\n' || n, null,
-       now() - n * interval '1 microsecond' from generate_series(1, 2500) n`,
-    "insert into rate_limits values ('key', 3, 9007199254740993)",
-    ...states.map((state) => `insert into pgboss.job (name, state, data) values ('latchkey', '${state}', '{}')`),
-  ]);
-  const before = await rowsOf(source);
-  const { status, stdout } = await copy(target, { DATABASE_URL: source });
-  expect(status).toBe(0);
-  expect(stdout).toMatch(/^users +2500$/m);
-  expect(stdout).toMatch(/^pgboss\.job +5$/m);
-  expect(await rowsOf(target)).toEqual(before);
-  expect(await query(target, "select from pgboss.job")).toHaveLength(5);
+describe("a copy", () => {
+  let before: Record<string, unknown[]>;
+  let target: string;
+  let copied: Awaited<ReturnType<typeof copy>>;
+
+  beforeAll(async () => {
+    const { url: source, drop } = await createDatabase();
+    target = await cluster.createDatabase();
+    const states = ["created", "retry", "active", "completed", "cancelled", "failed"];
+    await queries(source, [
+      `insert into users (id, email, name, picture_url, created_at)
+       select gen_random_uuid(), 'user' || n || '@example.com', e'a "quote", a \\\\ and 你好 \\u0627 \\n' || n, null,
+         now() - n * interval '1 microsecond' from generate_series(1, 2500) n`,
+      "insert into rate_limits values ('key', 3, 9007199254740993)",
+      ...states.map((state) => `insert into pgboss.job (name, state, data) values ('latchkey', '${state}', '{}')`),
+    ]);
+    before = await rowsOf(source);
+    copied = await copy(target, { DATABASE_URL: source });
+    await drop();
+  });
+
+  test("of more than one batch is complete", () => {
+    expect(copied.status).toBe(0);
+    expect(copied.stdout).toMatch(/^users +2500$/m);
+  });
+
+  test("has every value as it was", async () => {
+    expect(await rowsOf(target)).toEqual(before);
+  });
+
+  test("is without finished jobs", async () => {
+    expect(copied.stdout).toMatch(/^pgboss\.job +5$/m);
+    expect(await query(target, "select from pgboss.job")).toHaveLength(5);
+  });
 });
 
-test("every table belongs to an entity, so the copy leaves none behind", async () => {
+test("every table belongs to an entity", async () => {
   const names = "select tablename as name from pg_tables where schemaname = 'public'";
   const stored = (await query(await sourceDatabase(), names)) as { name: string }[];
   expect(stored.map(({ name }) => name).sort()).toEqual(
@@ -155,63 +171,88 @@ test("every table belongs to an entity, so the copy leaves none behind", async (
   );
 });
 
-test("a target that is not empty is refused and unchanged", async () => {
-  const source = await sourceDatabase();
-  const target = await cluster.createDatabase();
-  await query(target, "create table notes (id int)");
-  const before = await relations(target);
-  expect(await copy(target, { DATABASE_URL: source })).toMatchObject({
-    status: 1,
-    stdout: "",
-    stderr: "Nothing was copied: the database TO is not empty.\n",
+describe("a target that is not empty", () => {
+  async function copyToUsed() {
+    const source = await sourceDatabase();
+    const target = await cluster.createDatabase();
+    await query(target, "create table notes (id int)");
+    const before = await relations(target);
+    return { before, copied: await copy(target, { DATABASE_URL: source }), after: await relations(target) };
+  }
+
+  test("is refused", async () => {
+    expect((await copyToUsed()).copied).toMatchObject({
+      status: 1,
+      stdout: "",
+      stderr: "Nothing was copied: the database TO is not empty.\n",
+    });
   });
-  expect(await relations(target)).toEqual(before);
+
+  test("is unchanged", async () => {
+    const { before, after } = await copyToUsed();
+    expect(after).toEqual(before);
+  });
 });
 
-test("a row that the target refuses: the target stays empty, and the source as it was", async () => {
-  const source = await sourceDatabase();
-  const target = await cluster.createDatabase();
-  await queries(source, [
-    "alter table users drop constraint users_email_normalized",
-    "insert into users (id, email, created_at) values (gen_random_uuid(), 'Not@Normal', now())",
-  ]);
-  const { status, stdout, stderr } = await copy(target, { DATABASE_URL: source });
-  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
-  expect(stderr).toMatch(/^Nothing was copied: .*"users_email_normalized"\.$/m);
-  expect(stderr).not.toContain("Not@Normal");
-  expect(await relations(target)).toEqual([]);
-  expect(await query(source, "select email from users")).toEqual([{ email: "Not@Normal" }]);
+describe("a row that the target refuses", () => {
+  async function copyRefused() {
+    const source = await sourceDatabase();
+    const target = await cluster.createDatabase();
+    await queries(source, [
+      "alter table users drop constraint users_email_normalized",
+      "insert into users (id, email, created_at) values (gen_random_uuid(), 'Not@Normal', now())",
+    ]);
+    return { source, target, copied: await copy(target, { DATABASE_URL: source }) };
+  }
+
+  test("is one message without the row", async () => {
+    const { status, stdout, stderr } = (await copyRefused()).copied;
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toMatch(/^Nothing was copied: .*"users_email_normalized"\.$/m);
+    expect(stderr).not.toContain("Not@Normal");
+  });
+
+  test("leaves the target empty", async () => {
+    expect(await relations((await copyRefused()).target)).toEqual([]);
+  });
+
+  test("leaves the source as it was", async () => {
+    expect(await query((await copyRefused()).source, "select email from users")).toEqual([{ email: "Not@Normal" }]);
+  });
 });
 
-test("a source without every migration, and one of a newer version, are refused", async () => {
-  const target = await cluster.createDatabase();
-  const older = await cluster.createDatabase();
-  expect(await copy(target, { DATABASE_URL: older })).toMatchObject({
-    status: 1,
-    stderr: "The database is not up to date: `latchkey database migrate` runs the migrations.\n",
-  });
+async function newerDatabase(): Promise<string> {
   const newer = await sourceDatabase();
   await query(newer, "insert into mikro_orm_migrations (name) values ('Migration99991231000000')");
-  expect(await copy(target, { DATABASE_URL: newer })).toMatchObject({
-    status: 1,
-    stderr: "A newer version has migrated the database: use its command line.\n",
-  });
+  return newer;
+}
+
+test.each<[string, () => Promise<string>, string]>([
+  [
+    "without every migration",
+    () => cluster.createDatabase(),
+    "The database is not up to date: `latchkey database migrate` runs the migrations.\n",
+  ],
+  ["of a newer version", newerDatabase, "A newer version has migrated the database: use its command line.\n"],
+])("a source %s is refused", async (_what, createSource, stderr) => {
+  const target = await cluster.createDatabase();
+  expect(await copy(target, { DATABASE_URL: await createSource() })).toMatchObject({ status: 1, stderr });
   expect(await relations(target)).toEqual([]);
 });
 
-test("a target other than PostgreSQL is wrong usage; an unreachable one is status 1, without its password", async () => {
-  const source = await sourceDatabase();
-  for (const [to, problem] of [
-    ["pglite:./data", "TO must be a postgresql:// URL."],
-    ["postgresql://u@h", "TO must be postgresql://USER:PASSWORD@HOST/DATABASE, each part percent-encoded."],
-  ] as const) {
-    const { status, stdout, stderr } = await copy(to, { DATABASE_URL: source });
-    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
-    expect(stderr).toContain(`${problem}\n\nUsage: latchkey database copy TO\n`);
-  }
+test.each([
+  ["pglite:./data", "TO must be a postgresql:// URL."],
+  ["postgresql://u@h", "TO must be postgresql://USER:PASSWORD@HOST/DATABASE, each part percent-encoded."],
+])("the target %s is wrong usage", async (to, problem) => {
+  const { status, stdout, stderr } = await copy(to, { DATABASE_URL: await sourceDatabase() });
+  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  expect(stderr).toContain(`${problem}\n\nUsage: latchkey database copy TO\n`);
+});
+
+test("an unreachable target is named without its password", async () => {
   const port = await freePort();
   const to = `postgresql://postgres:a-secret@127.0.0.1:${port}/latchkey`;
-  expect(await copy(to, { DATABASE_URL: source })).toMatchObject({
+  expect(await copy(to, { DATABASE_URL: await sourceDatabase() })).toMatchObject({
     status: 1,
     stdout: "",
     stderr: `The database at 127.0.0.1:${port}/latchkey cannot be used: connect ECONNREFUSED 127.0.0.1:${port}.\n`,

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createFixtures, type Fixture } from "../support/fixture";
 import type { Answer } from "../support/http";
 import { goodPassword } from "../support/passwords";
@@ -103,7 +103,7 @@ async function open(fixture: Fixture) {
 }
 
 for (const mode of ["fast", "immediate", "kill"] as const) {
-  test(`PostgreSQL stopped (${mode}) and started under load: 503 until it is back, no restart needed and no mail lost`, async () => {
+  test(`under load a service outlives a restart of PostgreSQL (${mode})`, async () => {
     await using fixture = await createFixture();
     const { mails, server, ada } = await open(fixture);
     const emails = Array.from({ length: 500 }, (_, n) => `user${n}@example.com`);
@@ -130,7 +130,7 @@ for (const mode of ["fast", "immediate", "kill"] as const) {
   }, 240_000);
 }
 
-test("while PostgreSQL does not answer, a scrape ends within three seconds and says so", async () => {
+test("a scrape ends within three seconds while PostgreSQL does not answer", async () => {
   await using fixture = await createFixture();
   const port = await freePort();
   await fixture.server({ METRICS_PORT: String(port) });
@@ -151,7 +151,7 @@ test("while PostgreSQL does not answer, a scrape ends within three seconds and s
   await until(async () => (await scrape(port)).get("latchkey_database_up") === 1, "the database is up again");
 });
 
-test("while PostgreSQL does not answer, every request ends within six seconds", async () => {
+test("every request ends within six seconds while PostgreSQL does not answer", async () => {
   await using fixture = await createFixture();
   const { server, ada } = await open(fixture);
   cluster().freeze();
@@ -165,7 +165,7 @@ test("while PostgreSQL does not answer, every request ends within six seconds", 
   await until(async () => (await fixture.connections()) <= 10, "the frozen connections are closed");
 });
 
-test("a database that allows no connections, for maintenance: 503 until it does, no restart needed", async () => {
+test("a service outlives a database that allows no connections", async () => {
   await using fixture = await createFixture();
   const { server, ada } = await open(fixture);
   const name = new URL(fixture.databaseUrl).pathname.slice(1);
@@ -178,7 +178,7 @@ test("a database that allows no connections, for maintenance: 503 until it does,
   await expectRecovery(server, ada);
 });
 
-test("after a backend crash, which closes every connection, the service answers again without a restart", async () => {
+test("after a backend crash the service answers again without a restart", async () => {
   await using fixture = await createFixture();
   const { server, ada } = await open(fixture);
   const [backend] = await fixture.query<{ pid: number }>(
@@ -188,14 +188,26 @@ test("after a backend crash, which closes every connection, the service answers 
   await expectRecovery(server, ada);
 });
 
-test("a request whose statement waits too long for a lock is answered 503 with a page and changes nothing", async () => {
-  await using fixture = await createFixture();
-  const { server } = await open(fixture);
-  const before = await fixture.query("select * from sessions");
-  const lock = await fixture.transaction("lock table sessions in access exclusive mode");
-  const login = await new Visitor(server.url).logIn();
-  expect(login).toMatchObject(unavailable);
-  expect(login.milliseconds).toBeLessThan(longestAnswer);
-  await lock.query("rollback");
-  expect(await fixture.query("select * from sessions")).toEqual(before);
+describe("a request whose statement waits too long for a lock", () => {
+  async function loginWhileLocked(fixture: Fixture) {
+    const { server } = await open(fixture);
+    const before = await fixture.query("select * from sessions");
+    const lock = await fixture.transaction("lock table sessions in access exclusive mode");
+    const login = await new Visitor(server.url).logIn();
+    await lock.query("rollback");
+    return { before, login };
+  }
+
+  test("is answered 503 with a page", async () => {
+    await using fixture = await createFixture();
+    const { login } = await loginWhileLocked(fixture);
+    expect(login).toMatchObject(unavailable);
+    expect(login.milliseconds).toBeLessThan(longestAnswer);
+  });
+
+  test("changes nothing", async () => {
+    await using fixture = await createFixture();
+    const { before } = await loginWhileLocked(fixture);
+    expect(await fixture.query("select * from sessions")).toEqual(before);
+  });
 });

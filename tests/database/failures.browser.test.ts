@@ -34,7 +34,7 @@ const requestIdOn = async (page: Page) => {
   return `"requestId":"${/Request ID: ([\w-]{36})/.exec(text)?.[1]}"`;
 };
 
-test("503 when the database is stopped, for a page in every language and for a form; all work when it is back", {
+test("a page or a form is 503 until the database is back", {
   timeout: 300_000,
 }, async () => {
   const page = await signedIn("ada");
@@ -82,7 +82,7 @@ test("503 when the database is stopped, for a page in every language and for a f
   await guest.getByText("Email or password is incorrect.").waitFor();
 });
 
-test("500 when a table is missing; its link works when the database is back", { tags: "16.5.1" }, async () => {
+test("a page is 500 until its table is back", { tags: "16.5.1" }, async () => {
   const page = await signedIn("grace");
   await administer(databaseUrl, "alter table sessions rename to sessions_renamed");
   const answer = await page.reload({ waitUntil: "networkidle" });

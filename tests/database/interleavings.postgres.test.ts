@@ -61,7 +61,7 @@ async function whileUncommitted<Second>(id: string, change: object, second: () =
   return waiting;
 }
 
-test("a login during an uncommitted reset waits for the commit and starts no session", async () => {
+test("a login during an uncommitted reset starts no session", async () => {
   await createUser(latchkey.em());
   const token = await issueLink(latchkey.em(), PasswordReset, email);
   const verified = await verifiedUser();
@@ -74,7 +74,7 @@ test("a login during an uncommitted reset waits for the commit and starts no ses
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });
 
-test("an external sign-in during an uncommitted disconnect waits for the commit and starts no session", async () => {
+test("an external sign-in during an uncommitted disconnect starts no session", async () => {
   const id = await createUser(latchkey.em(), { email, idpId: "ada" });
   const outcome = await whileUncommitted(id, { idpId: null }, () =>
     signInToAccount(unknownVisitor, withoutEmail).catch(({ reason }) => reason),
@@ -103,7 +103,7 @@ test.each<[string, unknown, (token: string) => Promise<() => Promise<unknown>>]>
     "invalid_link",
     async (token) => () => changeEmail(unknownVisitor, { email: "new@example.com", token }),
   ],
-])("%s during an uncommitted suspension waits for the commit, and changes nothing", async (_what, refusal, prepare) => {
+])("%s during an uncommitted suspension changes nothing", async (_what, refusal, prepare) => {
   const id = await createUser(latchkey.em(), { email, idpId: "ada" });
   const token = await issueLink(latchkey.em(), PasswordReset, email);
   const change = { tokenHash: sha256(token), email: "new@example.com", expiresAt: inAnHour(), user: id };
@@ -126,7 +126,7 @@ test("a suspension during an uncommitted change of the address suspends the acco
   expect(log.events().at(-1)).toEqual({ event: "user.suspended" });
 });
 
-test("a suspension during an uncommitted login waits, and ends the session that it starts", async () => {
+test("a suspension during an uncommitted login ends the session that it starts", async () => {
   const id = await createUser(latchkey.em());
   const verified = await verifiedUser();
   const { waiting } = await latchkey.em().transactional(async (em) => {
@@ -143,7 +143,7 @@ test("a suspension during an uncommitted login waits, and ends the session that 
   expect(await latchkey.execute("select * from sessions")).toEqual([]);
 });
 
-test("an external sign-in during another process's uncommitted link of its id waits, and links nothing again", async () => {
+test("an external sign-in during another process's uncommitted link of its id links nothing again", async () => {
   const id = await createUser(latchkey.em());
   const linked = { idpId: "ada", idpIssuer: "google" };
   const session = await whileUncommitted(id, linked, () => signInToAccount(unknownVisitor, profile));
@@ -152,7 +152,7 @@ test("an external sign-in during another process's uncommitted link of its id wa
   expect(await latchkey.jobs()).toEqual([]);
 });
 
-test("connecting an id that another process is linking to another account waits for the commit, and is refused", async () => {
+test("connecting an id that another process is linking to another account is refused", async () => {
   const userId = await createUser(latchkey.em());
   const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
   await signedIn(latchkey.em(), userId);
@@ -166,7 +166,7 @@ test("connecting an id that another process is linking to another account waits 
   expect(await latchkey.jobs()).toEqual([]);
 });
 
-test("a logout from a browser that holds several sessions of a user, while all of them end: no deadlock", async () => {
+test("a logout of several sessions of a user does not deadlock with the end of all of them", async () => {
   const userId = await createUser(latchkey.em());
   const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
   const addSession = "insert into sessions (id, token_hash, user_id, created_at, last_seen_at, expires_at)";
@@ -191,7 +191,7 @@ test("a logout from a browser that holds several sessions of a user, while all o
   expect(await latchkey.execute("select id from sessions where user_id = ?", [userId])).toEqual([]);
 });
 
-test("eight starts with a shorter SESSION_MAX, while users end their sessions: no deadlock", async () => {
+test("eight starts with a shorter SESSION_MAX do not deadlock with users who end their sessions", async () => {
   const users = await Promise.all(
     Array.from({ length: 20 }, (_, at) =>
       createUser(latchkey.em(), { email: `user${at}@example.com`, password: null }),
@@ -212,7 +212,7 @@ test("eight starts with a shorter SESSION_MAX, while users end their sessions: n
   }
 }, 60_000);
 
-test("a shorter SESSION_MAX is applied to a session while a logout that holds a later one waits for it: no deadlock", async () => {
+test("a shorter SESSION_MAX does not deadlock with a logout that holds a later session", async () => {
   const userId = await createUser(latchkey.em());
   const ids = ["3", "2", "1"].map((digit) => digit.repeat(32)); // as the rows lie
   for (const id of ids) {
@@ -298,28 +298,25 @@ test.each([
   ["end-session", { sessionId: crypto.randomUUID() }],
   ["end-other-sessions", {}],
   ["change-email", { email: "eve@example.com" }],
-])(
-  "during an uncommitted reset, %s by a session that the reset ends waits, and changes nothing",
-  async (intent, fields) => {
-    const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email, idpId: "ada" }));
-    const token = await issueLink(latchkey.em(), PasswordReset, email);
-    const { first, second } = await during(
-      () => storeWayIn(unknownVisitor, { email, token }, { passwordHash: "a hash" }),
-      () => call(dashboard.action, post("/dashboard", { intent, ...fields }, { cookie })),
-    );
-    expect(first).not.toBeNull();
-    expect(second).toMatchObject({ status: 302, location: "/login" });
-    expect(second.cookies).toEqual({});
-    expect(await latchkey.execute("select email, idp_id, idp_blocked_at from users")).toEqual([
-      { email, idp_id: "ada", idp_blocked_at: null },
-    ]);
-    expect(await latchkey.jobs()).toEqual([
-      { task: "mail_password_changed", email, language: "en", questioned: { passkeys: [], provider: true } },
-    ]);
-  },
-);
+])("during an uncommitted reset %s by a session that the reset ends changes nothing", async (intent, fields) => {
+  const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email, idpId: "ada" }));
+  const token = await issueLink(latchkey.em(), PasswordReset, email);
+  const { first, second } = await during(
+    () => storeWayIn(unknownVisitor, { email, token }, { passwordHash: "a hash" }),
+    () => call(dashboard.action, post("/dashboard", { intent, ...fields }, { cookie })),
+  );
+  expect(first).not.toBeNull();
+  expect(second).toMatchObject({ status: 302, location: "/login" });
+  expect(second.cookies).toEqual({});
+  expect(await latchkey.execute("select email, idp_id, idp_blocked_at from users")).toEqual([
+    { email, idp_id: "ada", idp_blocked_at: null },
+  ]);
+  expect(await latchkey.jobs()).toEqual([
+    { task: "mail_password_changed", email, language: "en", questioned: { passkeys: [], provider: true } },
+  ]);
+});
 
-test("a change of the password by a session whose account is being deleted waits, and does not say that it happened", async () => {
+test("a change of the password does not succeed while the account is being deleted", async () => {
   const id = await createUser(latchkey.em());
   const cookie = await signedIn(latchkey.em(), id);
   const fields = { currentPassword: goodPassword, ...twice(newPassword) };
@@ -340,7 +337,7 @@ async function signInAndDeletion(id: string) {
   return { userId, outcome };
 }
 
-test("an external sign-in and a deletion that wait for an uncommitted disconnect: no deadlock", async () => {
+test("an external sign-in does not deadlock with a deletion during an uncommitted disconnect", async () => {
   const id = await createUser(latchkey.em(), { email, idpId: "ada" });
   const { first, second } = await during(
     () => unlinkProvider({ userId: id, sessionId: null }),
@@ -371,7 +368,7 @@ describe("during an uncommitted change of the password", () => {
   test.each([
     ["another one by this session", 0],
     ["another one by another session", 1],
-  ])("%s waits, and is refused", async (_what, other) => {
+  ])("%s is refused", async (_what, other) => {
     const { by } = await change();
     const outcomes = await during(first(by), () => by(other, "the second new password"));
     expect(outcomes).toMatchObject({ first: { count: 1 }, second: "session_ended" });
@@ -384,7 +381,7 @@ describe("during an uncommitted change of the password", () => {
   test.each<[string, string, (verified: Authenticated) => Promise<unknown>]>([
     ["a login", "starts no session", (verified) => startVerifiedSession(unknownVisitor, verified)],
     ["a reset", "its link is invalid", () => storeWayIn(unknownVisitor, { email, token }, { passwordHash: "a hash" })],
-  ])("%s waits, and %s", async (_what, _outcome, other) => {
+  ])("%s waits: %s", async (_what, _outcome, other) => {
     const { by, verified } = await change();
     await latchkey.em().insert(PasswordReset, { tokenHash: sha256(token), email, expiresAt: inAnHour() });
     expect(await during(first(by), () => other(verified))).toMatchObject({ first: { count: 1 }, second: null });
@@ -441,7 +438,7 @@ describe("during an uncommitted change of the address", () => {
       "not_confirmed",
       [newEmail],
     ],
-  ])("%s waits, and changes nothing", async (_what, prepare, refusal, emails) => {
+  ])("%s changes nothing", async (_what, prepare, refusal, emails) => {
     const id = await createUser(latchkey.em());
     const token = await linkOf(id);
     const other = await prepare({ id, token });
@@ -454,7 +451,7 @@ describe("during an uncommitted change of the address", () => {
     expect(await authenticate(unknownVisitor, { email: newEmail, password: goodPassword })).not.toBeNull();
   });
 
-  test("an external sign-in with the old, verified address waits and gets an account of its own; a deletion waits too: no deadlock", async () => {
+  test("an external sign-in with the old address gets an account of its own beside a deletion", async () => {
     const id = await createUser(latchkey.em());
     const token = await linkOf(id);
     const { first, second } = await during(
@@ -491,21 +488,30 @@ describe("while another transaction holds the counter of the address", () => {
     });
   }
 
-  test("a reset is not answered, and changes nothing", async () => {
-    await createUser(latchkey.em());
-    const token = await issueLink(latchkey.em(), PasswordReset, email);
-    await countAttempt(loginLimit, email, "192.0.2.1");
-    await holdingCounter(async () => {
-      await expect(storeWayIn(unknownVisitor, { email, token }, { passwordHash: "a hash" })).rejects.toThrow(
-        DatabaseUnavailable,
-      );
+  describe("a reset", () => {
+    const store = (token: string) => storeWayIn(unknownVisitor, { email, token }, { passwordHash: "a hash" });
+
+    async function resetWhileHeld(): Promise<string> {
+      await createUser(latchkey.em());
+      const token = await issueLink(latchkey.em(), PasswordReset, email);
+      await countAttempt(loginLimit, email, "192.0.2.1");
+      await holdingCounter(() => expect(store(token)).rejects.toThrow(DatabaseUnavailable));
+      return token;
+    }
+
+    test("changes nothing", async () => {
+      await resetWhileHeld();
+      expect(await authenticate(unknownVisitor, { email, password: goodPassword })).not.toBeNull();
     });
-    expect(await authenticate(unknownVisitor, { email, password: goodPassword })).not.toBeNull();
-    expect(await storeWayIn(unknownVisitor, { email, token }, { passwordHash: "a hash" })).not.toBeNull();
-    expect(await blockedUntil(loginLimit, email)).toBeNull();
+
+    test("works afterwards", async () => {
+      const token = await resetWhileHeld();
+      expect(await store(token)).not.toBeNull();
+      expect(await blockedUntil(loginLimit, email)).toBeNull();
+    });
   });
 
-  test("a login succeeds, and stays counted", async () => {
+  test("a login that succeeds stays counted", async () => {
     await createUser(latchkey.em());
     const verified = await verifiedUser();
     let letGo = () => {};
@@ -531,22 +537,40 @@ describe("while another transaction holds the counter of the address", () => {
   });
 });
 
-test("an import is refused while another one runs, and changes nothing when its accounts are changed meanwhile; each is one line", async () => {
-  const file = join(tmpdir(), `latchkey-import-${process.pid}`);
-  await writeFile(file, '{ "email": "ada@example.com", "idpId": "42", "idpIssuer": "github" }\n');
-  onTestFinished(() => rm(file));
-  const { imported } = await latchkey.em().transactional(async (em) => {
-    await em.execute(`insert into users (id, email, idp_id, idp_issuer, created_at)
-      values (gen_random_uuid(), 'linus@example.com', '42', 'github', now())`);
-    const imported = latchkey.command("user", "import", file);
-    await statementsAreBlocked(1);
-    expect(await latchkey.command("user", "import", "/dev/null")).toEqual(
-      failed("Nothing was imported: another import is running.\n"),
-    );
-    return { imported };
+describe("an import", () => {
+  async function fileOfAda(): Promise<string> {
+    const file = join(tmpdir(), `latchkey-import-${process.pid}`);
+    await writeFile(file, '{ "email": "ada@example.com", "idpId": "42", "idpIssuer": "github" }\n');
+    onTestFinished(() => rm(file));
+    return file;
+  }
+
+  /** An import whose account another transaction makes meanwhile. */
+  async function importMeanwhile(work = async () => {}) {
+    const file = await fileOfAda();
+    const { imported } = await latchkey.em().transactional(async (em) => {
+      await em.execute(`insert into users (id, email, idp_id, idp_issuer, created_at)
+        values (gen_random_uuid(), 'linus@example.com', '42', 'github', now())`);
+      const imported = latchkey.command("user", "import", file);
+      await statementsAreBlocked(1);
+      await work();
+      return { imported };
+    });
+    return imported;
+  }
+
+  test("is refused while another one runs", async () => {
+    await importMeanwhile(async () => {
+      expect(await latchkey.command("user", "import", "/dev/null")).toEqual(
+        failed("Nothing was imported: another import is running.\n"),
+      );
+    });
   });
-  expect(await imported).toEqual(
-    failed("Nothing was imported: others changed the same accounts at the same time. Run it again.\n"),
-  );
-  expect(await latchkey.execute("select email from users")).toEqual([{ email: "linus@example.com" }]);
+
+  test("changes nothing when its accounts are changed meanwhile", async () => {
+    expect(await importMeanwhile()).toEqual(
+      failed("Nothing was imported: others changed the same accounts at the same time. Run it again.\n"),
+    );
+    expect(await latchkey.execute("select email from users")).toEqual([{ email: "linus@example.com" }]);
+  });
 });

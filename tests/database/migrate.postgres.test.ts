@@ -1,5 +1,5 @@
 import { Migrator } from "@mikro-orm/migrations";
-import { expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { hasEveryMigration, migrate } from "#server/database/migrate";
 import { migrationOptions } from "#server/database/migrations/index";
 import { openDatabase } from "#server/database/orm";
@@ -12,21 +12,32 @@ import { until } from "../support/until";
 
 const { createDatabase } = createDatabases();
 
-test("a migration that is not recorded is undone, and runs at the next start", async () => {
-  const { orm, close } = await openDatabase(await createDatabase());
-  const execute = (sql: string) => orm.em.getConnection().execute<object[]>(sql);
-  await execute(
-    "create table mikro_orm_migrations (id serial primary key, name text, executed_at timestamptz default now())",
-  );
-  await execute("alter table mikro_orm_migrations add constraint refused check (name <> 'Migration20261124010000')");
-  await expect(migrate(orm)).rejects.toThrow(/violates check constraint "refused"/);
-  expect(await execute("select to_regclass('signing_keys') as made, to_regclass('devices') as before")).toEqual([
-    { made: null, before: "devices" },
-  ]);
-  await execute("alter table mikro_orm_migrations drop constraint refused");
-  await migrate(orm);
-  expect(await hasEveryMigration(orm.em.fork())).toBe(true);
-  await close();
+describe("a migration that is not recorded", () => {
+  async function failToRecord() {
+    const { orm, close } = await openDatabase(await createDatabase());
+    onTestFinished(close);
+    const execute = (sql: string) => orm.em.getConnection().execute<object[]>(sql);
+    await execute(
+      "create table mikro_orm_migrations (id serial primary key, name text, executed_at timestamptz default now())",
+    );
+    await execute("alter table mikro_orm_migrations add constraint refused check (name <> 'Migration20261124010000')");
+    await expect(migrate(orm)).rejects.toThrow(/violates check constraint "refused"/);
+    return { orm, execute };
+  }
+
+  test("is undone", async () => {
+    const { execute } = await failToRecord();
+    expect(await execute("select to_regclass('signing_keys') as made, to_regclass('devices') as before")).toEqual([
+      { made: null, before: "devices" },
+    ]);
+  });
+
+  test("runs at the next start", async () => {
+    const { orm, execute } = await failToRecord();
+    await execute("alter table mikro_orm_migrations drop constraint refused");
+    await migrate(orm);
+    expect(await hasEveryMigration(orm.em.fork())).toBe(true);
+  });
 });
 
 test("an index of the job queue may take longer than a page's statement", async () => {
@@ -53,7 +64,7 @@ test("an index of the job queue may take longer than a page's statement", async 
 });
 
 // One transaction for all migrations would keep the lock of an index on `users` and wait for a stronger one.
-test("migrations do not deadlock with a transaction that has locked a user and goes on to change it", async () => {
+test("migrations do not deadlock with a transaction that changes a user", async () => {
   const url = await createDatabase();
   const { orm, close } = await openDatabase(url);
   orm.config.set("migrations", { ...orm.config.get("migrations"), ...(await migrationOptions()) });

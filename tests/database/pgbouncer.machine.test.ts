@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Check } from "#server/commands/doctor/check";
 import { latchkey } from "../support/command";
 import { type Pooler, startPgBouncer } from "../support/pgbouncer";
@@ -26,25 +26,41 @@ async function checks(settings: Record<string, string>): Promise<string[]> {
   return database.map(({ status, found, mend }) => `${status} ${found}${mend ? ` Mend: ${mend}` : ""}`);
 }
 
-test("doctor checks the pooler, the time limit of statements behind it, and the direct connection", async () => {
-  const settings = { DATABASE_DIRECT_URL: direct };
+describe("with DATABASE_DIRECT_URL doctor", () => {
   const version = expect.stringMatching(/^ok PostgreSQL 1\d/);
-  const unlimited = "warn statements through the pooler have no time limit";
-  expect(await checks(settings)).toEqual([
-    version,
-    `${unlimited} Mend: alter role … set statement_timeout = '4s'`,
-    version,
-  ]);
-  await cluster.execute("alter role postgres set statement_timeout = '4s'");
-  await cluster.execute(
-    "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null",
-  );
-  expect(await checks(settings)).toEqual([version, "ok statements through the pooler end after 4s", version]);
-  expect(await checks({ DATABASE_DIRECT_URL: "postgresql://127.0.0.1:1/none" })).toEqual([
-    version,
-    "ok statements through the pooler end after 4s",
-    expect.stringMatching(/^fail The database at 127\.0\.0\.1:1\/none cannot be used: connect ECONNREFUSED/),
-  ]);
+
+  test("warns of statements through the pooler without a time limit", async () => {
+    expect(await checks({ DATABASE_DIRECT_URL: direct })).toEqual([
+      version,
+      "warn statements through the pooler have no time limit Mend: alter role … set statement_timeout = '4s'",
+      version,
+    ]);
+  });
+
+  describe("after the role got a time limit", () => {
+    beforeAll(async () => {
+      await cluster.execute("alter role postgres set statement_timeout = '4s'");
+      await cluster.execute(
+        "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null",
+      );
+    });
+
+    test("names the limit", async () => {
+      expect(await checks({ DATABASE_DIRECT_URL: direct })).toEqual([
+        version,
+        "ok statements through the pooler end after 4s",
+        version,
+      ]);
+    });
+
+    test("names a direct connection that fails", async () => {
+      expect(await checks({ DATABASE_DIRECT_URL: "postgresql://127.0.0.1:1/none" })).toEqual([
+        version,
+        "ok statements through the pooler end after 4s",
+        expect.stringMatching(/^fail The database at 127\.0\.0\.1:1\/none cannot be used: connect ECONNREFUSED/),
+      ]);
+    });
+  });
 });
 
 test("doctor says that a pooler needs DATABASE_DIRECT_URL", async () => {

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { query } from "#server/database/unit-of-work";
 import { schedulePurge } from "#server/features/operator/purge";
 import { enqueue } from "#server/queue/job-queue";
@@ -48,7 +48,7 @@ async function purge(): Promise<void> {
   await latchkey.drain();
 }
 
-test("a purge is enqueued soon after the start, and every ten minutes", async () => {
+test("purges are enqueued five seconds after the start then every ten minutes", async () => {
   const timers: [number | undefined, () => void][] = [];
   const record = (work: () => void, wait?: number) => timers.push([wait, work]);
   const spies = (["setTimeout", "setInterval"] as const).map((start) =>
@@ -62,7 +62,7 @@ test("a purge is enqueued soon after the start, and every ten minutes", async ()
   expect(await latchkey.jobs()).toEqual([{ task: "purge_expired" }, { task: "purge_expired" }]);
 });
 
-test("a purge removes expired rows in batches, and keeps the others", async () => {
+test("a purge of more than one batch leaves the live rows alone", async () => {
   await addRows("old", 10_100, new Date(Date.now() - 1));
   await addRows("live", 3, new Date(Date.now() + hour));
 
@@ -71,10 +71,18 @@ test("a purge removes expired rows in batches, and keeps the others", async () =
   expect(await latchkey.execute("select * from pgboss.job")).toEqual([]);
 });
 
-test("a session that was not used for 14 days is purged, and its user stays", async () => {
-  await addRows("idle", 1, new Date(Date.now() + hour));
-  await latchkey.execute("update sessions set last_seen_at = now() - interval '14 days 1 millisecond'");
-  await purge();
-  expect(await counts()).toEqual({ ...inEach(1), sessions: 0 });
-  expect(await latchkey.execute("select email from users")).toEqual([{ email: "idle@example.com" }]);
+describe("a purge after a session that was not used for 14 days", () => {
+  beforeEach(async () => {
+    await addRows("idle", 1, new Date(Date.now() + hour));
+    await latchkey.execute("update sessions set last_seen_at = now() - interval '14 days 1 millisecond'");
+    await purge();
+  });
+
+  test("removes the session alone", async () => {
+    expect(await counts()).toEqual({ ...inEach(1), sessions: 0 });
+  });
+
+  test("keeps its user", async () => {
+    expect(await latchkey.execute("select email from users")).toEqual([{ email: "idle@example.com" }]);
+  });
 });

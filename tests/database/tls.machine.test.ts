@@ -30,7 +30,7 @@ afterAll(async () => {
 const open = (host: string, parameters: string) =>
   openDatabase(`postgresql://postgres@${host}:${cluster.port}/postgres${parameters}`);
 
-test("with sslmode=verify-full and the server's authority the connection is encrypted", {
+test("sslmode=verify-full encrypts the connection to a server of the trusted authority", {
   tags: "12.3.1",
 }, async () => {
   const { orm, close } = await open("localhost", `?sslmode=verify-full&sslrootcert=${folder}/ca.pem`);
@@ -39,7 +39,7 @@ test("with sslmode=verify-full and the server's authority the connection is encr
   expect(rows).toEqual([{ ssl: true }]);
 });
 
-test("sslcert and sslkey show the server a client certificate", { tags: "13.2.1" }, async () => {
+test("the server is shown the client certificate of sslcert", { tags: "13.2.1" }, async () => {
   const client = `sslcert=${folder}/client.pem&sslkey=${folder}/client.key`;
   const { orm, close } = await open("localhost", `?sslmode=verify-full&sslrootcert=${folder}/ca.pem&${client}`);
   const rows = await orm.em.fork().execute("select client_dn from pg_stat_ssl where pid = pg_backend_pid()");
@@ -60,7 +60,7 @@ test.each([
     "?sslmode=verify-full&sslrootcert=FOLDER/other.pem",
     /cert/,
   ],
-  ["that asks for TLS, without sslmode", "localhost", "", /no encryption/],
+  ["that asks for TLS beside a URL without sslmode", "localhost", "", /no encryption/],
 ])("a server %s is refused", { tags: "12.3.2" }, async (_what, host, parameters, reason) => {
   const opened = open(host, parameters.replace("FOLDER", folder));
   await expect(opened).rejects.toThrow(new RegExp(`^The database at .*/postgres cannot be used: .*${reason.source}`));

@@ -50,7 +50,7 @@ afterAll(async () => {
   await place.remove();
 });
 
-test("it starts with the settings and secrets of compose.yaml, sends a mail, is healthy, and stops", async () => {
+test("the service of compose.yaml is healthy until it stops", async () => {
   const smtp = await startMailServer();
   const port = String(await freePort());
   const secrets: Record<string, string> = { "database-url": await cluster.createDatabase(), "smtp-url": smtp.url };
@@ -81,7 +81,7 @@ test("it starts with the settings and secrets of compose.yaml, sends a mail, is 
   await expect(health()).rejects.toMatchObject({ code: 1 });
 });
 
-test("without a database, one line says that the folder cannot be written", async () => {
+test("without a database one line says that the folder cannot be written", async () => {
   const env = { NODE_ENV: "production", PORT: String(await freePort()) };
   const latchkey = start([process.execPath, "server/serve.js"], { cwd: app, env, ...asStranger });
   expect(await latchkey.ended).toBe(1);

@@ -64,7 +64,7 @@ function outputOf(run: () => string): string {
   }
 }
 
-test("the embedded database: install, upgrade, go back, rotate, find out about mails, back up, restore elsewhere and in place", async () => {
+test("sessions outlive every documented step of the embedded database", async () => {
   const smtp = await startMailServer();
   const machine = await createMachine(smtp);
   machine.run("install");
@@ -120,7 +120,7 @@ describe("PostgreSQL", () => {
 
   afterAll(() => Promise.all(clusters.map((cluster) => cluster.remove())));
 
-  test("install, run commands, back up while it runs, restore elsewhere and in place, rotate the password", async () => {
+  test("sessions outlive every documented step", async () => {
     const smtp = await startMailServer();
     const machine = await createMachine(smtp, clusters[0]);
     for (const name of onPostgres) machine.run(name);
@@ -162,7 +162,7 @@ describe("PostgreSQL", () => {
     await expectSession(machine, arranged);
   });
 
-  test("the embedded database moves to it, at a second try: sessions and links go on", async () => {
+  test("sessions outlive the move of the embedded database to it at a second try", async () => {
     const smtp = await startMailServer();
     const machine = await createMachine(smtp, clusters[2]);
     for (const name of ["install", "settings"]) machine.run(name);
@@ -180,7 +180,7 @@ describe("PostgreSQL", () => {
     await expectResetLink(machine, arranged);
   });
 
-  test("it fails over: both hosts named, the primary lost, the replica promoted", async () => {
+  test("sessions outlive a failover to the replica", async () => {
     const primary = await PostgresCluster.start({ passwordOf: "latchkey" });
     onTestFinished(() => primary.remove());
     const replica = await primary.startReplica();
@@ -202,7 +202,7 @@ describe("PostgreSQL", () => {
     await expectResetLink(machine, arranged);
   });
 
-  test("behind PgBouncer: sessions and links go on, and a command works", async () => {
+  test("sessions outlive PgBouncer in front of it", async () => {
     const smtp = await startMailServer();
     const cluster = await PostgresCluster.start({ passwordOf: "latchkey" });
     onTestFinished(() => cluster.remove());

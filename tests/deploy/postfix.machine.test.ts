@@ -18,8 +18,8 @@ const decode = (message: string) =>
 
 test.each([
   ["over TLS", () => postfix.tlsUrl],
-  ["without TLS, on a loopback address", () => postfix.plainUrl],
-])("Postfix delivers the mails of a registration and a reset into the mailbox, %s", async (_how, url) => {
+  ["without TLS on a loopback address", () => postfix.plainUrl],
+])("Postfix delivers mails whose links work %s", async (_how, url) => {
   const database = await createEmptyDatabase("embedded");
   const latchkey = await startServer({
     DATABASE_URL: database.url,

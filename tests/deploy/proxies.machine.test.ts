@@ -71,26 +71,39 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
     });
   });
 
-  test("a visitor registers, resets its password by mail, logs in, and signs in with the provider", async () => {
+  test("a visitor registers", async () => {
     const visitor = visit();
-    const email = "ada@example.com";
-    expect(await visitor.register(latchkey, email)).toMatchObject({ status: 302, location: "/dashboard" });
+    const registered = await visitor.register(latchkey, "registers@example.com");
+    expect(registered).toMatchObject({ status: 302, location: "/dashboard" });
+    expect((await visitor.get("/dashboard")).body).toContain("registers@example.com");
+  });
+
+  test("a visitor resets the password by mail", async () => {
+    const visitor = visit();
+    const email = "resets@example.com";
+    await visitor.register(latchkey, email);
     await visitor.post("/logout");
     await visitor.askForReset(email);
     const { link } = await latchkey.mail(email, "Reset your password");
     expect(link?.origin).toBe(origin);
     const reset = await visitor.reset(Object.fromEntries(link?.searchParams ?? []));
     expect(reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
+    expect((await visitor.logIn(email, newPassword)).location).toBe("/dashboard");
+  });
 
-    const { location, setCookies } = await visitor.logIn(email, newPassword);
+  test("a login sets Secure cookies", async () => {
+    const email = "logs-in@example.com";
+    await visit().register(latchkey, email);
+    const { location, setCookies } = await visit().logIn(email);
     expect(location).toBe("/dashboard");
     expect(setCookies.map((line) => /^(\S+?)=.*; HttpOnly; .*; Secure$/.exec(line)?.[1]).sort()).toEqual([
       "__Host-device",
       "__Host-session",
       "last_sign_in",
     ]);
-    expect((await visitor.get("/dashboard")).body).toContain(email);
+  });
 
+  test("a visitor signs in with the provider", async () => {
     const guest = visit();
     const left = await guest.get("/auth/idp");
     const back = await guest.get(await consent(left.location ?? "", "grace@example.com"));
@@ -128,45 +141,71 @@ describe.each<ProxyName>(["nginx", "Caddy"])("%s in front of Latchkey", (name) =
 });
 
 describe.each<ProxyName>(["nginx", "Caddy"])("%s and what Latchkey gets", (name) => {
-  test("no forwarded header of a client arrives, and connections are reused", {
-    tags: ["4.1.3", "15.3.4"],
-  }, async () => {
-    const recorder = await startRecorder();
-    const proxy = await startProxy(name, recorder.port);
-    const visitor = visitOverTls(proxy.port, proxy.ca, "127.0.0.5");
-    for (let at = 0; at < 10; at++) expect((await visitor.get("/login", forged)).body).toBe("recorded");
-    for (const headers of recorder.received) {
-      expect(headers).toMatchObject({
-        host: publicHost,
-        "x-forwarded-for": "127.0.0.5",
-        "x-forwarded-host": publicHost,
-        "x-forwarded-proto": "https",
-      });
-    }
-    expect(recorder.received).toHaveLength(10);
-    expect(recorder.connections.size).toBe(1);
-    await proxy.stop();
-    await recorder.stop();
+  describe("in ten requests of one client", () => {
+    let recorder: Awaited<ReturnType<typeof startRecorder>>;
+
+    beforeAll(async () => {
+      recorder = await startRecorder();
+      const proxy = await startProxy(name, recorder.port);
+      const visitor = visitOverTls(proxy.port, proxy.ca, "127.0.0.5");
+      for (let at = 0; at < 10; at++) expect((await visitor.get("/login", forged)).body).toBe("recorded");
+      await proxy.stop();
+      await recorder.stop();
+    });
+
+    test("is no forwarded header of the client's", { tags: ["4.1.3", "15.3.4"] }, () => {
+      expect(recorder.received).toHaveLength(10);
+      for (const headers of recorder.received) {
+        expect(headers).toMatchObject({
+          host: publicHost,
+          "x-forwarded-for": "127.0.0.5",
+          "x-forwarded-host": publicHost,
+          "x-forwarded-proto": "https",
+        });
+      }
+    });
+
+    test("comes through one connection", () => {
+      expect(recorder.connections.size).toBe(1);
+    });
   });
 
-  test("while Latchkey is down: 503 with Retry-After, no token in a log, and it recovers by itself", async () => {
-    const port = await freePort();
-    const proxy = await startProxy(name, port);
-    const visitor = visitOverTls(proxy.port, proxy.ca);
+  describe("while Latchkey is down", () => {
+    let port: number;
+    let proxy: Awaited<ReturnType<typeof startProxy>>;
+    let visitor: ReturnType<typeof visitOverTls>;
     const query = `email=ada%40example.com&token=${token}`;
-    const referrer = { Referer: `${origin}/reset-password?${query}` };
-    const { status, headers, body } = await visitor.get(`/reset-password?${query}`, referrer);
-    expect({ status, body: body.trim() }).toEqual({ status: 503, body: unavailable });
-    expect([headers.get("Retry-After"), headers.get("Cache-Control")]).toEqual(["5", "no-store"]);
-    await until(async () => (await proxy.logs()).includes("/reset-password"), "the log has the request");
-    expect(leaksIn(await proxy.logs())).toEqual([]);
+    const askWithToken = () =>
+      visitor.get(`/reset-password?${query}`, { Referer: `${origin}/reset-password?${query}` });
 
-    const database = await createEmptyDatabase("embedded");
-    const address = { PORT: String(port), HOST: "127.0.0.1", TRUST_PROXY: "1" };
-    const latchkey = await startServer({ ...address, DATABASE_URL: database.url });
-    expect((await visitor.get("/login")).status).toBe(200);
-    await latchkey.stop();
-    await proxy.stop();
-    await database.drop();
+    beforeAll(async () => {
+      port = await freePort();
+      proxy = await startProxy(name, port);
+      visitor = visitOverTls(proxy.port, proxy.ca);
+    });
+
+    afterAll(() => proxy.stop());
+
+    test("is answered 503 with Retry-After", async () => {
+      const { status, headers, body } = await askWithToken();
+      expect({ status, body: body.trim() }).toEqual({ status: 503, body: unavailable });
+      expect([headers.get("Retry-After"), headers.get("Cache-Control")]).toEqual(["5", "no-store"]);
+    });
+
+    test("leaves no token in a log", async () => {
+      await askWithToken();
+      await until(async () => (await proxy.logs()).includes("/reset-password"), "the log has the request");
+      expect(leaksIn(await proxy.logs())).toEqual([]);
+    });
+
+    test("is answered as soon as it is back", async () => {
+      await askWithToken();
+      const database = await createEmptyDatabase("embedded");
+      const address = { PORT: String(port), HOST: "127.0.0.1", TRUST_PROXY: "1" };
+      const latchkey = await startServer({ ...address, DATABASE_URL: database.url });
+      expect((await visitor.get("/login")).status).toBe(200);
+      await latchkey.stop();
+      await database.drop();
+    });
   });
 });

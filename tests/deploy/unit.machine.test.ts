@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 const analyze = (...command: string[]) =>
   execFileSync("systemd-analyze", [...command, "deploy/latchkey.service"], { encoding: "utf8", stdio: "pipe" });
@@ -15,15 +15,21 @@ test("systemd rates the exposure of the unit below 2.0", () => {
   expect(Number(rating?.[1])).toBeLessThan(2);
 });
 
-test("the unit and the image start the service as npm run serve does", () => {
+describe("as npm run serve does", () => {
   const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
-  const unit = readFileSync("deploy/latchkey.service", "utf8");
-  const image = readFileSync("deploy/Containerfile", "utf8");
-  expect(/^ExecStart=\/usr\/bin\/(.+)$/m.exec(unit)?.[1]).toBe(scripts.serve);
-  expect(JSON.parse(/^CMD (.+)$/m.exec(image)?.[1] ?? "[]").join(" ")).toBe(scripts.serve);
+
+  test("the unit starts the service", () => {
+    const unit = readFileSync("deploy/latchkey.service", "utf8");
+    expect(/^ExecStart=\/usr\/bin\/(.+)$/m.exec(unit)?.[1]).toBe(scripts.serve);
+  });
+
+  test("the image starts the service", () => {
+    const image = readFileSync("deploy/Containerfile", "utf8");
+    expect(JSON.parse(/^CMD (.+)$/m.exec(image)?.[1] ?? "[]").join(" ")).toBe(scripts.serve);
+  });
 });
 
-test("deploy/latchkey runs a command with the user, the environment, the folder and the program of the unit", () => {
+test("deploy/latchkey runs a command as the unit runs the service", () => {
   const unit = readFileSync("deploy/latchkey.service", "utf8");
   const value = (name: string) => new RegExp(`^${name}=(.+)`, "m").exec(unit)?.[1] ?? "";
   const program = value("ExecStart").split(" ", 1);

@@ -22,26 +22,45 @@ describe.each<ProxyName>(["nginx", "caddy"])("an application for the group staff
 
   const at = (page: string) => `${example.url}${page}?${new URLSearchParams({ return_to: example.url + path })}`;
 
-  test("leads who is in another group to a page that says so, and answers its scripts and forms 403", async () => {
-    const visitor = await register(example, guest);
-    await example.command("user", "groups", guest, "--add", "guests");
-    expect(await visitor.get(path, navigation)).toMatchObject({ status: 302, location: at("/no-access") });
-    expect(await visitor.get(path, ofScript)).toMatchObject({ status: 403, location: null });
-    expect(await visitor.post("/notes", { note: "x" }, navigation)).toMatchObject({ status: 403, location: null });
-    const page = await visitor.get(at("/no-access").slice(example.url.length));
-    expect(page.status).toBe(200);
-    expect(page.body).toContain(guest);
+  describe("of who is in another group", () => {
+    let visitor: Visitor;
+
+    beforeAll(async () => {
+      visitor = await register(example, guest);
+      await example.command("user", "groups", guest, "--add", "guests");
+    });
+
+    test("leads a navigation to /no-access", async () => {
+      expect(await visitor.get(path, navigation)).toMatchObject({ status: 302, location: at("/no-access") });
+    });
+
+    test("shows who is signed in at /no-access", async () => {
+      const page = await visitor.get(at("/no-access").slice(example.url.length));
+      expect(page.status).toBe(200);
+      expect(page.body).toContain(guest);
+    });
+
+    test("answers a script 403", async () => {
+      expect(await visitor.get(path, ofScript)).toMatchObject({ status: 403, location: null });
+    });
+
+    test("answers a form 403", async () => {
+      expect(await visitor.post("/notes", { note: "x" }, navigation)).toMatchObject({ status: 403, location: null });
+    });
   });
 
-  test("leads who is not signed in to the login page, and answers its scripts 401", async () => {
+  test("leads a navigation of who is not signed in to the login page", async () => {
     expect(await sendPlainly(example.url, path, { headers: navigation })).toMatchObject({
       status: 302,
       location: at("/login"),
     });
+  });
+
+  test("answers a script of who is not signed in 401", async () => {
     expect((await sendPlainly(example.url, path, { headers: ofScript })).status).toBe(401);
   });
 
-  test("admits a member, in the longest groups too", async () => {
+  test("admits a member of the longest groups", async () => {
     await register(example, member);
     const longest = Array.from({ length: 31 }, (_, i) => String(i).padStart(2, "0").padEnd(64, "x"));
     const groups = ["staff", ...longest].flatMap((name) => ["--add", name]);

@@ -82,14 +82,18 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     return gotOf(await exchange(Number(port), [...head, ...lines], "hello"));
   }
 
-  test("with the lines for CORS preflights, OPTIONS reaches the application without a user, and nothing else does", async () => {
+  describe("with the lines for CORS preflights", () => {
     const preflight = { Origin: "https://app.example", "Access-Control-Request-Method": "PUT", "Remote-User": "root" };
-    const got = gotOf(await send(example.url, "/notes", { method: "OPTIONS", headers: preflight }));
-    expect(got.status).toBe(200);
-    expect(named(got, /^(?:remote|origin)/i)).toEqual([["Origin", "https://app.example"]]);
-    for (const method of ["GET", "POST", "PUT"]) {
+
+    test("OPTIONS reaches the application without a user", async () => {
+      const got = gotOf(await send(example.url, "/notes", { method: "OPTIONS", headers: preflight }));
+      expect(got.status).toBe(200);
+      expect(named(got, /^(?:remote|origin)/i)).toEqual([["Origin", "https://app.example"]]);
+    });
+
+    test.each(["GET", "POST", "PUT"])("%s without a session is 401", async (method) => {
       expect((await send(example.url, "/notes", { method, headers: preflight })).status).toBe(401);
-    }
+    });
   });
 
   test.each([
@@ -113,7 +117,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     },
   );
 
-  test("of a client's other Remote-* headers nginx passes on all and Caddy none", async () => {
+  test("of a client's other Remote-* headers nginx passes on all where Caddy passes on none", async () => {
     const others = { "Remote-Is-Admin": "1", "Remote-Role": "admin" };
     const passed = { nginx: Object.entries(others), caddy: [] };
     expect(named(await get(others), /^remote/i)).toEqual([...user, ...passed[proxy]].sort());
@@ -124,7 +128,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
   });
 
   test.each(["localhost", "localhost:8443"])(
-    "a client that names another port of the host, %s, gets a token for this one alone",
+    "a client that names the host %s gets a token for this one alone",
     async (host) => {
       const got = await sendLines(["Connection: close"], { host });
       const own = new URL(example.url).host;
@@ -170,24 +174,26 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     },
   );
 
-  test.each([
+  describe.each([
     "Upgrade",
     "keep-alive, Upgrade", // Firefox
-  ])(
-    "a websocket is for those who are signed in, and passes on what both send (Connection: %s)",
-    async (connection) => {
-      const upgrade = [
-        "Upgrade: WebSocket",
-        "Sec-WebSocket-Version: 13",
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-      ];
+  ])("a websocket (Connection: %s)", (connection) => {
+    const upgrade = ["Upgrade: WebSocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="];
+
+    test("passes on what both sides send", async () => {
+      expect(await sendLines([`Connection: ${connection}`, ...upgrade])).toMatchObject({ status: 101, echo: "hello" });
+    });
+
+    test("has the user", async () => {
       const got = await sendLines([`Connection: ${connection}`, ...upgrade]);
-      expect(got).toMatchObject({ status: 101, echo: "hello" });
       expect(named(got, /^remote/i)).toEqual(user);
       expect(named(got, /^upgrade/i)).toEqual([["Upgrade", expect.stringMatching(/^websocket$/i)]]);
+    });
+
+    test("is refused without a session", async () => {
       expect(await sendLines([`Connection: ${connection}, close`, ...upgrade], { cookie: "" })).toEqual(refused);
-    },
-  );
+    });
+  });
 
   // nginx before 1.23 reads the first of two, later ones read both.
   test("of two upgrades the application gets a websocket at most", async () => {

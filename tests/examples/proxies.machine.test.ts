@@ -51,7 +51,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
   ])("%s", (_with, javaScript) => {
     const address = (name: string) => `${name}-${javaScript ? "script" : "plain"}@example.com`;
 
-    test("a private page leads through a registration by mail back to itself, and a logout ends it", async () => {
+    test("a private page leads through a registration by mail back to itself until a logout", async () => {
       const page = await openPrivatePage(javaScript);
       const email = address("grace");
       await page.getByRole("link", { name: "Create one" }).click();
@@ -74,25 +74,31 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     });
   });
 
-  test("the page shows the group, by a token that was verified, and forgets who deletes the account", async () => {
-    const [member, leaver] = ["member@example.com", "leaver@example.com"];
-    const pages = new Map<string, Visitor>();
-    for (const email of [member, leaver]) pages.set(email, await register(example, email));
-    const page = async (email: string) => (await pages.get(email)?.get(path))?.body ?? "";
-    const { stdout } = await example.command("user", "groups", member, "--add", "staff", "--add", "admins");
+  test("the page shows the groups of a verified token", async () => {
+    const visitor = await register(example, "member@example.com");
+    const { stdout } = await example.command(
+      ...["user", "groups", "member@example.com", "--add", "staff", "--add", "admins"],
+    );
     expect(stdout).toBe("admins\nstaff\n");
+    expect((await visitor.get(path)).body).toContain("<dt>Groups<dd>admins,staff<dt>Verified<dd>yes");
+  });
 
+  test("the application forgets who deletes the account", async () => {
+    const [stayer, leaver] = ["stayer@example.com", "leaver@example.com"];
+    const pages = new Map<string, Visitor>();
+    for (const email of [stayer, leaver]) pages.set(email, await register(example, email));
+    const page = async (email: string) => (await pages.get(email)?.get(path))?.body ?? "";
     await page(leaver);
-    expect(await page(member)).toContain("<dt>Groups<dd>admins,staff<dt>Verified<dd>yes");
-    expect(await page(member)).toContain(`<li>${leaver}<li>${member}`);
+    await page(stayer);
+    expect(await page(stayer)).toContain(`<li>${leaver}`);
 
     const deleted = await pages.get(leaver)?.post("/dashboard", { intent: "delete-account", email: leaver });
     expect(deleted).toMatchObject({ status: 302, location: "/account-deleted" });
-    await until(async () => !(await page(member)).includes(leaver), "the application forgets the deleted user");
-    expect(await page(member)).toContain(`<li>${member}`);
+    await until(async () => !(await page(stayer)).includes(leaver), "the application forgets the deleted user");
+    expect(await page(stayer)).toContain(`<li>${stayer}`);
   });
 
-  test("a sign-in at the provider whose target has 2,048 characters passes, after a failure and beside other attempts", async () => {
+  test("a sign-in with a target of 2,048 characters passes beside other attempts", async () => {
     const visitor = new Visitor(example.url, undefined, sendPlainly);
     const target = (tab: number) => `/${tab}`.padEnd(2_048, "a");
     const leave = async (tab: number) => {
@@ -108,7 +114,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     expect(done).toMatchObject({ status: 302, location: target(5) });
   });
 
-  test("the doctor finds nothing wrong, beside the running service", async () => {
+  test("the doctor finds nothing wrong beside the running service", async () => {
     const { status, stdout } = await example.commandBeside("doctor");
     expect(stdout).toContain(`ok    APP_URL       ${example.url} leads to this service\n`);
     expect(stdout).toContain("ok    proxy         sends what TRUST_PROXY expects\n");
@@ -141,32 +147,30 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       },
     );
 
-    test("without a session, a script, a form and a preflight get 401, and no login page", async () => {
-      expect((await sendPlainly(example.url, path, { headers: { Accept: "application/json" } })).status).toBe(401);
-      expect((await sendPlainly(example.url, path, { headers: navigation, form: { note: "x" } })).status).toBe(401);
-      expect((await sendPlainly(example.url, path, { method: "OPTIONS" })).status).toBe(401);
+    test.each([
+      ["a script", { headers: { Accept: "application/json" } }],
+      ["a form", { headers: navigation, form: { note: "x" } }],
+      ["a preflight", { method: "OPTIONS" }],
+    ])("%s without a session gets 401", async (_what, sent) => {
+      expect((await sendPlainly(example.url, path, sent)).status).toBe(401);
     });
 
-    test("Latchkey's paths reach it, and all others the application", async () => {
-      const own = [
-        "/login",
-        "/register",
-        "/register/complete",
-        "/forgot-password",
-        "/reset-password",
-        "/auth/idp",
-      ].concat(
+    test.each(
+      ["/login", "/register", "/register/complete", "/forgot-password", "/reset-password", "/auth/idp"].concat(
         ["/account-deleted", "/favicon.svg", "/auth/session", "/no-access", "/login.data", "/__manifest?version=x"],
         ["/.well-known/change-password", "/.well-known/jwks.json"],
-      );
-      for (const one of own) {
-        const { headers } = await visitor.get(one); // the application has no such header
-        expect(headers.get("X-Content-Type-Options"), one).toBe("nosniff");
-      }
-      for (const other of ["/", "/loginx", "/notes/login", "/healthz", "/favicon.ico"]) {
+      ),
+    )("%s reaches Latchkey", async (own) => {
+      const { headers } = await visitor.get(own); // the application has no such header
+      expect(headers.get("X-Content-Type-Options")).toBe("nosniff");
+    });
+
+    test.each(["/", "/loginx", "/notes/login", "/healthz", "/favicon.ico"])(
+      "%s reaches the application",
+      async (other) => {
         expect((await visitor.get(other)).body).toContain("<h1>Notes of client@example.com</h1>");
         expect((await sendPlainly(example.url, other)).status).toBe(401);
-      }
-    });
+      },
+    );
   });
 });

@@ -51,7 +51,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("pages that need a recent sign-in b
     expect(await page.getByRole("code").textContent()).toBe(payments);
   }
 
-  test("ask again at the provider, which asks for the password, and let through afterwards", async () => {
+  test("let through after a new sign-in at the provider with the password", async () => {
     const page = await open(payments);
     const signIn = page.getByRole("link", { name: /^Sign in with/ });
     await signIn.click();
@@ -74,7 +74,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("pages that need a recent sign-in b
   test.each([
     ["with JavaScript", true],
     ["without JavaScript", false],
-  ])("ask for the password again, and let through afterwards: %s", async (_with, javaScript) => {
+  ])("let through after the password was asked for again: %s", async (_with, javaScript) => {
     const email = javaScript ? "grace@example.com" : "plain@example.com";
     await register(example, email);
     await example.command("user", "groups", email, "--add", "staff");

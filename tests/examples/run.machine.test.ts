@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 
-test("examples/run names a port that is taken, before it builds", async () => {
+test("examples/run names a port that is taken", async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.once("error", () => resolve()).listen(8080, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());

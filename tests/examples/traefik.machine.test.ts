@@ -1,5 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { endpointOf } from "#server/endpoints";
 import { withPreflights, withRecentSignIn } from "./example";
@@ -19,11 +19,14 @@ const services = { latchkey: service(3000), application: service(8000) };
 const forwardAuth = { address: "http://127.0.0.1:3000/auth/verify", authResponseHeadersRegex: expect.any(String) };
 const user = ["User", "Email", "Name", "Groups", "Token"].map((name) => `Remote-${name}`);
 
-test("the file asks Latchkey of each request for the application, but of CORS preflights with the lines for them", async () => {
+test("the file asks Latchkey of each request for the application", async () => {
   const file = await read("traefik.yaml");
   expect(parse(file)).toEqual({ http: { routers, services, middlewares: { "sign-in": { forwardAuth } } } });
+});
+
+test("with the lines for CORS preflights the file asks Latchkey of none", async () => {
   const customRequestHeaders = Object.fromEntries(user.map((name) => [name, ""]));
-  expect(parse(withPreflights(file))).toEqual({
+  expect(parse(withPreflights(await read("traefik.yaml")))).toEqual({
     http: {
       routers: { ...routers, preflight: router("application", "no-user") },
       services,
@@ -32,7 +35,7 @@ test("the file asks Latchkey of each request for the application, but of CORS pr
   });
 });
 
-test("with the lines for a recent sign-in, it asks for one of the last ten minutes where they say so", async () => {
+test("with the lines for a recent sign-in the file asks for one of the last ten minutes", async () => {
   const file = await read("traefik.yaml");
   const payments = router("application", "recent-sign-in");
   const address = `${forwardAuth.address}?group=staff&max_age=600`;
@@ -47,7 +50,7 @@ test("with the lines for a recent sign-in, it asks for one of the last ten minut
 
 // Traefik first removes the headers of the request whose names match, as Go writes them: the first letter, and each one
 // after a hyphen, in upper case, all others in lower case. Then it sets those of the answer that match.
-test("the application gets no Remote-* header but those of Latchkey's answer", async () => {
+test("the application gets Remote-* headers of Latchkey's answer alone", async () => {
   const { http } = parse(await read("traefik.yaml"));
   const names = new RegExp(http.middlewares["sign-in"].forwardAuth.authResponseHeadersRegex);
   const removed = [...user, "Remote-Role", "Remote_user", "Remote.user"];
@@ -79,13 +82,22 @@ const endpoints = [
   "/__files/colors.css",
 ];
 
-test("these paths are those of the pages and of the endpoints for browsers and applications", async () => {
-  const [, list = ""] = /"\^\/(\(\?:login\S*)" /.exec(await read("nginx.conf")) ?? [];
-  const isPassedOn = new RegExp(`^/${list}`);
-  const urls = (await readdir("app/routes")).map(urlOf);
-  expect(urls).toContain("/register/complete");
-  for (const path of endpoints)
-    expect([path, endpointOf(path) !== undefined, isPassedOn.test(path)]).toEqual([path, true, true]);
+describe("these paths", () => {
   const own = ["/", "/$", "/dev/mails", "/dev/mails/$position", "/dev/session"];
-  expect(urls.filter((url) => !isPassedOn.test(url)).sort()).toEqual(own.sort());
+
+  async function passedOn(): Promise<RegExp> {
+    const [, list = ""] = /"\^\/(\(\?:login\S*)" /.exec(await read("nginx.conf")) ?? [];
+    return new RegExp(`^/${list}`);
+  }
+
+  test("have every page", async () => {
+    const isPassedOn = await passedOn();
+    const urls = (await readdir("app/routes")).map(urlOf);
+    expect(urls).toContain("/register/complete");
+    expect(urls.filter((url) => !isPassedOn.test(url)).sort()).toEqual(own.sort());
+  });
+
+  test.each(endpoints)("have the endpoint %s", async (path) => {
+    expect([endpointOf(path) !== undefined, (await passedOn()).test(path)]).toEqual([true, true]);
+  });
 });

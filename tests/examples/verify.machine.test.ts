@@ -69,26 +69,36 @@ describe.each([
     expect(JSON.parse(line)).toMatchObject({ iss: issuer, aud: audience, email: "ada@example.com", groups: [] });
   });
 
-  test("refuses a token for another origin, and every token that is not valid", async () => {
+  test("refuses a token for another origin", async () => {
     expect(await verify([token], "https://other.example")).toEqual([ofAnother]);
-    const foreign = (await generateKeyPair("ES256")).privateKey;
-    const hs256 = new SignJWT({ iss: issuer, aud: audience, sub: "1" }).setProtectedHeader({
-      ...decodeProtectedHeader(token),
-      alg: "HS256",
-    });
-    const [head, payload] = token.split(".");
-    const lines = await verify([
-      await sign({ sub: "2" }),
-      await sign({ exp: Math.floor(Date.now() / 1000) - 10 }),
-      await sign({}, foreign),
-      await sign({}, foreign, { alg: "ES256", kid: "unknown" }),
-      await sign({ iss: "https://evil.example" }),
-      await hs256.setExpirationTime("1 minute").sign(new Uint8Array(32)),
-      `${head}.${payload}.`,
-      "",
-    ]);
-    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ sub: "2" });
-    expect(lines[1]).toBe(expired);
-    expect(lines.slice(1)).toEqual(Array(7).fill(expect.stringMatching(/^refused: \w+$/)));
+  });
+
+  test("accepts a token of another user", async () => {
+    const [line = ""] = await verify([await sign({ sub: "2" })]);
+    expect(JSON.parse(line)).toMatchObject({ sub: "2" });
+  });
+
+  test("refuses a token that has expired", async () => {
+    expect(await verify([await sign({ exp: Math.floor(Date.now() / 1000) - 10 })])).toEqual([expired]);
+  });
+
+  const foreign = async () => (await generateKeyPair("ES256")).privateKey;
+
+  test.each<[string, () => string | Promise<string>]>([
+    ["that was signed by another", async () => sign({}, await foreign())],
+    ["of an unknown key", async () => sign({}, await foreign(), { alg: "ES256", kid: "unknown" })],
+    ["of another issuer", () => sign({ iss: "https://evil.example" })],
+    [
+      "that was signed with a secret",
+      () =>
+        new SignJWT({ iss: issuer, aud: audience, sub: "1" })
+          .setProtectedHeader({ ...decodeProtectedHeader(token), alg: "HS256" })
+          .setExpirationTime("1 minute")
+          .sign(new Uint8Array(32)),
+    ],
+    ["without a signature", () => `${token.split(".").slice(0, 2).join(".")}.`],
+    ["that is empty", () => ""],
+  ])("refuses a token %s", async (_what, invalid) => {
+    expect(await verify([await invalid()])).toEqual([expect.stringMatching(/^refused: \w+$/)]);
   });
 });
