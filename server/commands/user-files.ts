@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { optionalFields } from "../accounts/users/user-lines";
 import { exportUsers, importUsers } from "../features/operator/user-import";
 import { readOperand } from "./beside-service";
 import { withDatabase } from "./open-database";
@@ -43,12 +44,10 @@ export function addUserFileCommands(user: Command): void {
     .command("import <FILE>")
     .summary("create accounts from a file of JSON lines")
     .description(
-      "Each line of the file is a JSON object with `email` and, each optional, `id` (a UUID), `name`, `passwordHash` " +
-        "(Argon2id, bcrypt, scrypt or PBKDF2: docs/moving.md), `idpId` (the id at the identity provider), `idpIssuer` " +
-        "(whose id it is; by default the configured provider's), `idpBlockedAt` (when the owner disconnected the " +
-        "provider), `suspendedAt` (a time) and `groups` (a list of names). The lines are checked first: when one is " +
-        "wrong, it is named, and nothing is changed. An address that has an account is skipped. Nothing is mailed. " +
-        "Latchkey does not check that the addresses are their owners': the system that they come from must have.",
+      `Each line of the file is a JSON object with \`email\` and, each optional, ${optionalFields.join(", ")}. The lines ` +
+        "are checked first: when one is wrong, it is named, and nothing is changed. An address that has an account is " +
+        "skipped. Nothing is mailed. Latchkey does not check that the addresses are their owners': the system that they " +
+        "come from must have.",
     )
     .action(importFile);
   user

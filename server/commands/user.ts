@@ -53,37 +53,51 @@ function eventText({ at, type, actor, way, browser, system, detail }: AccountDet
   return [at.toISOString(), type, way, detail, actor && `by the ${actor}`, where].filter(Boolean).join(", ");
 }
 
+/** The others are in "Kept out", or in --json alone. */
+type Listed = Exclude<keyof AccountDetails & string, "pictureUrl" | "undeliverableAt" | "undeliverableBy">;
+
+const line = (label: string, value: string) => `${`${label}:`.padEnd(20)} ${value}`;
+const since = (at: Date | null | undefined) => at && `since ${at.toISOString()}`;
+const until = (at: Date | null) => at && `until ${at.toISOString()}`;
+
 function asText(details: AccountDetails): string {
-  const { provider, providerBlockedAt, loginBlockedUntil, resetMailsBlockedUntil, sessions } = details;
-  const lines: [string, string | null][] = [
-    ["Address", details.email],
-    ["User id", details.id],
-    ["Name", details.name],
-    ["Groups", details.groups.join(", ") || null],
-    ["Suspended", details.suspendedAt && `since ${details.suspendedAt.toISOString()}`],
-    ["Created", details.createdAt.toISOString()],
-    ["Password", details.password ?? "none"],
-    ["Provider", provider ? `${provider.id} of ${provider.issuer ?? "the configured provider"}` : "not connected"],
-    ["Disconnected", providerBlockedAt?.toISOString() ?? null],
-    ["Passkeys", String(details.passkeys.length)],
-    ...details.passkeys.map(({ name, createdAt, lastUsedAt }): [string, string] => [
-      "  Passkey",
-      `${name}, since ${createdAt.toISOString()}, last used ${lastUsedAt ? lastUsedAt.toISOString() : "never"}`,
-    ]),
-    ["Logins blocked", loginBlockedUntil && `until ${loginBlockedUntil.toISOString()}, except on known browsers`],
-    ["Reset mails blocked", resetMailsBlockedUntil && `until ${resetMailsBlockedUntil.toISOString()}`],
-    ["Reset links", String(details.resetLinks)],
-    ["Known browsers", String(details.devices)],
-    ["Sessions", String(sessions.length)],
-    ...sessions.map(({ browser, createdAt, lastSeenAt, bound }): [string, string] => [
-      "  Session",
-      `${browser}, since ${createdAt.toISOString()}, last seen ${lastSeenAt.toISOString()}${bound ? ", bound to its device" : ""}`,
-    ]),
-    ["Kept out", obstacles(details)],
-    ["Events", String(details.events.length)],
-    ...details.events.slice(0, shownEvents).map((event): [string, string] => ["  Event", eventText(event)]),
-  ];
-  return lines.flatMap(([label, value]) => (value === null ? [] : `${`${label}:`.padEnd(20)} ${value}`)).join("\n");
+  const { provider, passkeys, loginBlockedUntil, sessions, events } = details;
+  const shownPasskeys = passkeys.map(
+    ({ name, createdAt, lastUsedAt }) =>
+      `${name}, ${since(createdAt)}, last used ${lastUsedAt?.toISOString() ?? "never"}`,
+  );
+  const shownSessions = sessions.map(
+    ({ browser, createdAt, lastSeenAt, bound }) =>
+      `${browser}, ${since(createdAt)}, last seen ${lastSeenAt.toISOString()}${bound ? ", bound to its device" : ""}`,
+  );
+  const lines: Record<Listed, [label: string, value: string | null | undefined, ...items: string[]]> = {
+    email: ["Address", details.email],
+    id: ["User id", details.id],
+    name: ["Name", details.name],
+    language: ["Language", details.language],
+    groups: ["Groups", details.groups.join(", ")],
+    suspendedAt: ["Suspended", since(details.suspendedAt)],
+    createdAt: ["Created", details.createdAt.toISOString()],
+    password: ["Password", details.password ?? "none"],
+    provider: [
+      "Provider",
+      provider ? `${provider.id} of ${provider.issuer ?? "the configured provider"}` : "not connected",
+    ],
+    providerBlockedAt: ["Disconnected", details.providerBlockedAt?.toISOString()],
+    passkeys: ["Passkeys", String(passkeys.length), ...shownPasskeys],
+    loginBlockedUntil: ["Logins blocked", loginBlockedUntil && `${until(loginBlockedUntil)}, except on known browsers`],
+    resetMailsBlockedUntil: ["Reset mails blocked", until(details.resetMailsBlockedUntil)],
+    resetLinks: ["Reset links", String(details.resetLinks)],
+    devices: ["Known browsers", String(details.devices)],
+    sessions: ["Sessions", String(sessions.length), ...shownSessions],
+    hasWayIn: ["Kept out", obstacles(details)],
+    events: ["Events", String(events.length), ...events.slice(0, shownEvents).map(eventText)],
+  };
+  return Object.values(lines)
+    .flatMap(([label, value, ...items]) =>
+      value ? [line(label, value), ...items.map((item) => line(`  ${label.slice(0, -1)}`, item))] : [],
+    )
+    .join("\n");
 }
 
 const show = (email: string, { json }: { json?: true }) =>

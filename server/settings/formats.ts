@@ -18,9 +18,7 @@ export const list = (parse: (part: string) => string | null, problem: string) =>
     return parts.includes(null) ? null : parts.filter((part) => part !== null);
   }, problem);
 
-const alternatives = new Intl.ListFormat("en-GB", { type: "disjunction" });
-
-export const either = (all: readonly string[]) => alternatives.format(all);
+export const either = (all: readonly string[]) => new Intl.ListFormat("en-GB", { type: "disjunction" }).format(all);
 
 /** In Markdown. */
 export const names = (all: readonly string[]) => either(all.map((name) => `\`${name}\``));

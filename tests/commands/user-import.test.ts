@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { UserLine } from "#server/accounts/users/user-lines";
 import { exportUsers, importUsers } from "#server/features/operator/user-import";
 import { startLatchkey } from "../support/latchkey";
 
@@ -21,10 +22,21 @@ async function exported(): Promise<object[]> {
   return users;
 }
 
+const complete: Required<UserLine> = {
+  id: ids[0],
+  email: "ada@example.com",
+  name: "Ada L.",
+  passwordHash: argon2id,
+  idpId: "42",
+  idpIssuer: "google",
+  idpBlockedAt: "2026-01-02T03:04:05.678Z",
+  suspendedAt: "2026-01-02T03:04:05.678Z",
+  groups: ["admin", "staff"],
+};
 const users = [
-  { id: ids[0], email: "ada@example.com", name: "Ada L.", passwordHash: argon2id, idpId: "42", idpIssuer: "google" },
-  { id: ids[1], email: "bob@example.com", passwordHash: bcrypt, idpBlockedAt: "2026-01-02T03:04:05.678Z" },
-  { id: ids[2], email: "eve@example.com", suspendedAt: "2026-01-02T03:04:05.678Z", groups: ["admin", "staff"] },
+  complete,
+  { id: ids[1], email: "bob@example.com", passwordHash: bcrypt },
+  { id: ids[2], email: "eve@example.com" },
 ];
 
 test.each([
@@ -34,6 +46,13 @@ test.each([
   expect(await importLines(["", ...users, " \r"])).toEqual({ created: 3, skipped: 0 });
   latchkey.configure({ ...github, ...settings });
   expect(await exported()).toEqual(users);
+});
+
+test("`user show` has what is imported, the hash and the provider in other words", async () => {
+  await importLines([complete]);
+  const { passwordHash, idpId: id, idpIssuer: issuer, idpBlockedAt: providerBlockedAt, ...shown } = complete;
+  const { stdout } = await latchkey.command("user", "show", complete.email, "--json");
+  expect(JSON.parse(stdout)).toMatchObject({ ...shown, provider: { id, issuer }, providerBlockedAt });
 });
 
 test("an imported account's history begins with its registration by an operator", async () => {

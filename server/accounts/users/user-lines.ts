@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { User } from "../../database/entities";
 import { printable } from "../../printable";
 import { providerId } from "../../provider/providers";
 import { hashProblem } from "../passwords/imported-hashes";
@@ -39,35 +40,52 @@ const wrongGroups = "is no list of at most 32 names of groups";
 
 const parsedGroups = z.array(z.string(wrongGroups), wrongGroups).refine(areGroups, wrongGroups).transform(sortedGroups);
 
+/** The file has none of what a provider states again at the next sign-in, what the owner answers, or what mails tell. */
+type NotInLines =
+  | "pictureUrl"
+  | "idpGroups"
+  | "idpQuestionedAt"
+  | "idpLogoutAt"
+  | "language"
+  | "undeliverableAt"
+  | "undeliverableBy"
+  | "createdAt";
+
+const fields = {
+  id: z.uuid("is no UUID").toLowerCase().nullish().describe("a UUID"),
+  email: parsed(parseAsciiAddress, "is no email address"),
+  name: parsed(parseName, "is empty, longer than 255 characters, or has control characters")
+    .nullish()
+    .describe("as pages show it"),
+  passwordHash: passwordHash.nullish().describe("Argon2id, bcrypt, scrypt or PBKDF2: docs/moving.md"),
+  idpId: idpId.optional().describe("the id at the identity provider"),
+  idpIssuer: z
+    .string("is no text")
+    .regex(/^[!-~]{1,255}$/, "is no issuer and no provider's name")
+    .nullish()
+    .describe("whose id it is: an issuer, or a provider's name; by default the configured provider's"),
+  idpBlockedAt: time.nullish().describe("when the owner disconnected the provider"),
+  suspendedAt: time.nullish().describe("when the operator suspended the account"),
+  groups: parsedGroups.nullish().describe("a list of names"),
+} satisfies Record<Exclude<keyof User & string, NotInLines>, z.ZodType>;
+
 const userLine = z
-  .strictObject(
-    {
-      id: z.uuid("is no UUID").toLowerCase().nullish(),
-      email: parsed(parseAsciiAddress, "is no email address"),
-      name: parsed(parseName, "is empty, longer than 255 characters, or has control characters").nullish(),
-      passwordHash: passwordHash.nullish(),
-      idpId: idpId.optional(),
-      /** `IDP_ISSUER`, or the name of a provider. */
-      idpIssuer: z
-        .string("is no text")
-        .regex(/^[!-~]{1,255}$/, "is no issuer and no provider's name")
-        .nullish(),
-      /** When the owner disconnected the provider, as `Date.toISOString` has it. */
-      idpBlockedAt: time.nullish(),
-      /** When the operator suspended the account, in the same form. */
-      suspendedAt: time.nullish(),
-      groups: parsedGroups.nullish(),
-    },
-    {
-      error: (issue) =>
-        issue.code === "unrecognized_keys"
-          ? `has unknown fields: ${printable(JSON.stringify(issue.keys))}`
-          : "is no JSON object",
-    },
-  )
+  .strictObject(fields, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? `has unknown fields: ${printable(JSON.stringify(issue.keys))}`
+        : "is no JSON object",
+  })
   .refine(({ idpId, idpIssuer }) => !idpIssuer || idpId != null, { path: ["idpIssuer"], error: "has no idpId" });
 
 export type UserLine = z.infer<typeof userLine>;
+
+export const userFields = Object.keys(fields) as (keyof UserLine)[];
+
+/** What each field but `email` is, for the operator. */
+export const optionalFields = Object.entries<z.ZodType>(fields)
+  .filter(([name]) => name !== "email")
+  .map(([name, { description }]) => `\`${name}\` (${description})`);
 
 function parseJson(line: string): unknown {
   try {

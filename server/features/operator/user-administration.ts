@@ -13,6 +13,7 @@ import { query, unitOfWork } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
 import { resetLink } from "../../mail/messages";
 import { enqueue } from "../../queue/job-queue";
+import { shownColumns } from "../owner/account-data";
 import { eventsOf, plainEvent } from "../owner/activity";
 import { activeSessions } from "../owner/own-sessions";
 import { passkeysOf } from "../owner/passkeys";
@@ -27,14 +28,7 @@ export async function accountDetails(user: User) {
   const ways = await query((em) => waysIn(em, user));
   const links = await query((em) => em.count(PasswordReset, { email: user.email, expiresAt: { $gt: new Date() } }));
   return {
-    id: user.id,
-    email: user.email,
-    name: user.name ?? null,
-    groups: groupsOf(user),
-    createdAt: user.createdAt,
-    suspendedAt: user.suspendedAt ?? null,
-    undeliverableAt: user.undeliverableAt ?? null,
-    undeliverableBy: user.undeliverableBy ?? null,
+    ...shownColumns(user),
     hasWayIn: ways.password || ways.provider || ways.passkeys > 0,
     password: user.passwordHash ? (kindOf(user.passwordHash) ?? "unknown") : null,
     provider: user.idpId === null ? null : { id: user.idpId, issuer: user.idpIssuer ?? null },

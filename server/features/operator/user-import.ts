@@ -1,12 +1,12 @@
-import type { Knex } from "@mikro-orm/postgresql";
+import type { EntityManager, Knex } from "@mikro-orm/postgresql";
 import { kindInForce } from "../../accounts/passwords/password-hashing";
 import { kindOf, withoutIterations } from "../../accounts/passwords/stored-hashes";
 import { configuredIssuer } from "../../accounts/provider/provider-identities";
 import { announce } from "../../accounts/users/changes";
 import { record } from "../../accounts/users/history";
-import { parseUserLine, type UserLine } from "../../accounts/users/user-lines";
+import { parseUserLine, type UserLine, userFields } from "../../accounts/users/user-lines";
 import { usersByAddress } from "../../accounts/users/users";
-import type { User } from "../../database/entities";
+import { User } from "../../database/entities";
 import { passwordKinds } from "../../database/password-kinds";
 import { runStatement } from "../../database/run-statement";
 import { afterCommit, unitOfWork } from "../../database/unit-of-work";
@@ -66,30 +66,22 @@ function parseLines(lines: string[], stored: string[]): { users: NumberedUser[];
   return { users, wrong };
 }
 
-/** The type of each field's column, which has the field's name in snake case. */
-const columnTypes = {
-  id: "uuid",
-  email: "text",
-  name: "text",
-  passwordHash: "text",
-  idpId: "text",
-  idpIssuer: "text",
-  idpBlockedAt: "timestamptz",
-  suspendedAt: "timestamptz",
-  groups: "text[]",
-} satisfies Record<keyof UserLine, string>;
-
 const defaults: { [Field in keyof UserLine]?: string } = { id: "gen_random_uuid()", groups: "'{}'" };
 
-const fields = Object.keys(columnTypes) as (keyof UserLine)[];
-const columns = fields.map((field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
-const typed = fields.map((field) => `"${field}" ${columnTypes[field]}`);
-const inserted = fields.map((field) => (defaults[field] ? `coalesce("${field}", ${defaults[field]})` : `"${field}"`));
+const columns = userFields.map((field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+const inserted = userFields.map((field) =>
+  defaults[field] ? `coalesce("${field}", ${defaults[field]})` : `"${field}"`,
+);
 
-// Without MikroORM: its `insertMany` alone took as long for 100,000 lines as all of this (4.5 s, PostgreSQL 15).
-const lines = `json_to_recordset($1::json) as lines (line integer, ${typed})`;
+/** Lines as a table, each field with the type of its column. */
+function tableOfLines(em: EntityManager): string {
+  const { properties } = em.getMetadata(User);
+  const typed = userFields.map((field) => `"${field}" ${properties[field].columnTypes[0]}`);
+  // Without MikroORM: its `insertMany` alone took as long for 100,000 lines as all of this (4.5 s, PostgreSQL 15).
+  return `json_to_recordset($1::json) as lines (line integer, ${typed})`;
+}
 
-const findTaken = `
+const findTaken = (lines: string) => `
   select line, case when users.id = lines.id then 'id' else 'idpId' end || ' is that of another account' as problem
   from ${lines} cross join lateral (
     select id from users where users.id = lines.id
@@ -101,9 +93,10 @@ const findTaken = `
 
 // A link that was mailed before must not set a password later. The addresses are not locked: there may be more of them
 // than a database has locks. The links go before the users come, as in the other flows, and the unique index decides.
-const removeRegistrations = `delete from registrations using ${lines} where registrations.email = lines.email`;
+const removeRegistrations = (lines: string) =>
+  `delete from registrations using ${lines} where registrations.email = lines.email`;
 
-const insertUsers = `
+const insertUsers = (lines: string) => `
   insert into users (${columns}, created_at) select ${inserted}, now()
   from ${lines} on conflict (email) do nothing returning id, email, name, groups`;
 
@@ -124,14 +117,15 @@ export async function importUsers(
     const stored = await run<{ kind: string }>(storedKinds);
     const kinds = stored.map(({ kind }) => kind);
     const { users, wrong } = parseLines(lines, kinds);
+    const table = tableOfLines(em);
     const batches: string[] = [];
     for (let at = 0; at < users.length; at += batch) batches.push(JSON.stringify(users.slice(at, at + batch)));
-    for (const some of batches) wrong.push(...(await run<WrongLine>(findTaken, [some])));
+    for (const some of batches) wrong.push(...(await run<WrongLine>(findTaken(table), [some])));
     if (wrong.length > 0) return wrong.sort((one, other) => one.line - other.line);
     let created = 0;
     for (const [index, some] of batches.entries()) {
-      await run(removeRegistrations, [some]);
-      const added = await run<Pick<User, "id" | "email" | "name" | "groups">>(insertUsers, [some]);
+      await run(removeRegistrations(table), [some]);
+      const added = await run<Pick<User, "id" | "email" | "name" | "groups">>(insertUsers(table), [some]);
       await record(
         em,
         added.map(({ id }) => id),
@@ -151,19 +145,12 @@ export async function importUsers(
 export async function* exportUsers(): AsyncIterable<UserLine> {
   const configured = configuredIssuer();
   for await (const user of usersByAddress()) {
-    const { id, email, name, passwordHash, groups } = user;
     const idpIssuer = user.idpId === null ? null : (user.idpIssuer ?? configured);
-    const line: Required<UserLine> = {
-      id,
-      email,
-      name,
-      passwordHash,
-      idpId: idpIssuer && user.idpId,
-      idpIssuer,
-      idpBlockedAt: user.idpBlockedAt?.toISOString() ?? null,
-      suspendedAt: user.suspendedAt?.toISOString() ?? null,
-      groups: groups.length > 0 ? groups : null,
-    };
-    yield Object.fromEntries(Object.entries(line).filter(([, value]) => value !== null)) as UserLine;
+    const line = { ...user, idpId: idpIssuer && user.idpId, idpIssuer };
+    const values = userFields.map((field) => [
+      field,
+      line[field] instanceof Date ? line[field].toISOString() : line[field],
+    ]);
+    yield Object.fromEntries(values.filter(([, value]) => value !== null && value?.length !== 0));
   }
 }

@@ -7,15 +7,20 @@ import { activeSessions } from "./own-sessions";
 import { passkeysOf } from "./passkeys";
 import type { Owner } from "./signed-in";
 
+/** What is shown of a user as it is stored. The rest is shown in other words, or, as a hash, to nobody. */
+export function shownColumns(user: User) {
+  const { passwordHash, idpId, idpIssuer, idpBlockedAt, idpQuestionedAt, idpLogoutAt, idpGroups, ...shown } = user;
+  return { ...shown, groups: groupsOf(user) };
+}
+
 /** All that is stored of a person (GDPR, articles 15 and 20), without hashes, keys and tokens. `null`: deleted meanwhile. */
 export async function accountData({ userId, sessionId }: Owner) {
   const user = await query((em) => em.findOne(User, { id: userId }));
   if (!user) return null;
-  const { id, email, name, pictureUrl, language, createdAt, undeliverableAt } = user;
   const passkeys = await passkeysOf(userId);
   const sessions = await activeSessions(userId);
   return {
-    account: { id, email, name, pictureUrl, groups: groupsOf(user), language, createdAt, undeliverableAt },
+    account: shownColumns(user),
     waysIn: {
       password: user.passwordHash !== null,
       provider: user.idpId === null ? null : { issuer: user.idpIssuer, id: user.idpId },
