@@ -40,7 +40,7 @@ const wrongGroups = "is no list of at most 32 names of groups";
 
 const parsedGroups = z.array(z.string(wrongGroups), wrongGroups).refine(areGroups, wrongGroups).transform(sortedGroups);
 
-/** The file has none of what a provider states again at the next sign-in, what the owner answers, or what mails tell. */
+/** Of here alone: what a provider states at each sign-in, what the owner chose or answers, what mails told, since when. */
 type NotInLines =
   | "pictureUrl"
   | "idpGroups"
