@@ -212,6 +212,11 @@ test("a sign-in of a new user enqueues no mail", async () => {
   expect(await latchkey.jobs()).toEqual([]);
 });
 
+test("a sign-in of a new user logs no link", async () => {
+  expectSignedIn(await signInWithGoogle(ada));
+  expect(latchkey.events()).toMatchObject([{ event: "idp.succeeded" }]);
+});
+
 test("a sign-in logs one link of an account", async () => {
   await latchkey.createUser();
   for (let time = 0; time < 2; time++) expectSignedIn(await signInWithGoogle(ada));
