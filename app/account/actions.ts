@@ -13,10 +13,11 @@ import { requestPasswordReset } from "#server/features/visitor/password-reset";
 import { linkLifetimeMinutes } from "#server/rules";
 import { minutesIn, unprocessable } from "~/answers/responses";
 import { passwordMessage, readForm } from "~/forms/form";
+import { textsFor } from "~/visitor/accepted-language";
 import { forgottenWay } from "~/visitor/cookies";
 import { connectCookies, newAttempt } from "~/visitor/oauth-attempt";
 import { leave, requireRecentSignIn, requireUser, signOut } from "~/visitor/session";
-import { ownerOf, textsFor } from "~/visitor/visitor";
+import { ownerOf } from "~/visitor/visitor";
 import { type ActionContext, accountForm, done, refused, sessionsEnded, throttled } from "./answers";
 
 async function endOneSession({ request, t, owner, form }: ActionContext) {

@@ -1,4 +1,4 @@
-import { type HeadersFunction, redirect, redirectDocument } from "@remix-run/node";
+import type { HeadersFunction } from "@remix-run/node";
 import { data } from "@remix-run/react";
 import { config } from "#server/config";
 import { factsOf, logFault, originOf, requestId } from "#server/door/request-facts";
@@ -85,11 +85,6 @@ export function maxAgeOf(request: Request): number | null {
 export function pageAddress(request: Request): string {
   const { pathname, search } = new URL(request.url);
   return `${originOf(request)}${pathname}${search}`;
-}
-
-/** The target may be another application on this host. Remix would look for a route, so the browser loads it. */
-export function redirectTo(target: string, headers = new Headers()): Response {
-  return target === "/dashboard" ? redirect(target, { headers }) : redirectDocument(target, { headers });
 }
 
 /** Some browsers apply `form-action` to redirects after a form (https://github.com/w3c/webappsec-csp/issues/8). */

@@ -6,7 +6,7 @@ import type { AnswerTexts } from "#server/languages/texts";
 import type { TextKey, Translate } from "#server/languages/translate";
 import { longestPassword } from "#server/rules";
 import { methodNotAllowed } from "~/answers/responses";
-import { textsFor } from "~/visitor/visitor";
+import { textsFor } from "~/visitor/accepted-language";
 
 const largestForm = 16_384; // bytes
 const largestDiscarded = 8_388_608; // bytes; read to the end, because a browser shows no answer while it still sends

@@ -1,5 +1,5 @@
 import { factsOf } from "#server/door/request-facts";
-import { hasPasskeys } from "#server/features/visitor/passkey-sign-in";
+import { offersPasskeys } from "#server/features/visitor/passkey-sign-in";
 import type { PasswordProblem } from "#server/features/visitor/password-policy";
 import type { AnswerTexts } from "#server/languages/texts";
 import type { Translate } from "#server/languages/translate";
@@ -53,7 +53,7 @@ export async function openedLink(
   isLive: (link: LinkParameters) => Promise<boolean>,
 ): Promise<OpenedLink> {
   const link = linkParameters(request);
-  const passkeys = hasPasskeys(factsOf(request).origin);
+  const passkeys = offersPasskeys(factsOf(request).origin);
   if (!link.email || !link.token) return { ...link, problem: "incomplete", passkeys };
   return { ...link, problem: (await isLive(link)) ? null : "dead", passkeys };
 }

@@ -9,8 +9,9 @@ import { Text, useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { linkParameters } from "~/forms/mailed-link";
+import { textsFor } from "~/visitor/accepted-language";
 import { getUser, keepSession } from "~/visitor/session";
-import { ownerOf, textsFor, visitorOf } from "~/visitor/visitor";
+import { ownerOf, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("confirmEmail.title");
 

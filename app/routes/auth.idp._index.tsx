@@ -2,8 +2,7 @@ import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { config } from "#server/config";
 import { logExternalSignInFailure, startExternalSignIn } from "#server/features/visitor/external-sign-in";
 import { maxAgeOf, methodNotAllowed, plainText, returnToOf } from "~/answers/responses";
-import { newAttempt, signInCookies } from "~/visitor/oauth-attempt";
-import { failSignIn } from "~/visitor/sign-in-failure";
+import { failSignIn, newAttempt, signInCookies } from "~/visitor/oauth-attempt";
 
 export { default } from "~/answers/no-page";
 

@@ -11,6 +11,7 @@ import {
   attemptLifetime,
   clearedCookies,
   codeVerifierOf,
+  failSignIn,
   findAttempt,
   isConnecting,
   isNavigation,
@@ -19,7 +20,6 @@ import {
   redirectUri,
 } from "~/visitor/oauth-attempt";
 import { getUser, mustSignInAgain, signIn } from "~/visitor/session";
-import { failSignIn } from "~/visitor/sign-in-failure";
 import { ownerOf, visitorOf } from "~/visitor/visitor";
 
 export { default } from "~/answers/no-page";

@@ -1,15 +1,16 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
 import { factsOf } from "#server/door/request-facts";
 import { addPasskey, startAddingPasskey } from "#server/features/owner/passkeys";
-import { hasPasskeys, signInWithPasskey, startPasskeySignIn } from "#server/features/visitor/passkey-sign-in";
+import { offersPasskeys, signInWithPasskey, startPasskeySignIn } from "#server/features/visitor/passkey-sign-in";
 import { startResetPasskey } from "#server/features/visitor/password-reset";
 import { startRegistrationPasskey } from "#server/features/visitor/registration";
 import { methodNotAllowed, minutesIn, respond, returnToOf, tooManyRequests } from "~/answers/responses";
 import { readFields } from "~/forms/form";
 import type { LinkParameters } from "~/forms/mailed-link";
+import { textsFor } from "~/visitor/accepted-language";
 import { ceremonyCookie } from "~/visitor/cookies";
 import { getUser, mustSignInAgain, signIn } from "~/visitor/session";
-import { ownerOf, textsFor, visitorOf } from "~/visitor/visitor";
+import { ownerOf, visitorOf } from "~/visitor/visitor";
 
 /** The signed-in user, if the sign-in is recent enough to add a passkey; otherwise `null`. */
 async function recentlySignedIn(request: Request) {
@@ -32,7 +33,7 @@ async function begin(request: Request, purpose: Purpose, link: LinkParameters) {
 
 /** The options of a ceremony. Only this browser can answer the challenge. */
 async function ceremonyOptions(request: Request, purpose: Purpose, link: LinkParameters): Promise<Response> {
-  if (!hasPasskeys(factsOf(request).origin)) return new Response(null, { status: 404 });
+  if (!offersPasskeys(factsOf(request).origin)) return new Response(null, { status: 404 });
   const begun = await begin(request, purpose, link);
   if (!begun) return new Response(null, { status: 403 });
   if (begun === "invalid_link") return new Response(null, { status: 422 });

@@ -5,7 +5,7 @@ import { factsOf } from "#server/door/request-facts";
 import { activeSessions } from "#server/features/owner/own-sessions";
 import { passkeysOf } from "#server/features/owner/passkeys";
 import { providerLabel } from "#server/features/visitor/external-sign-in";
-import { hasPasskeys } from "#server/features/visitor/passkey-sign-in";
+import { offersPasskeys } from "#server/features/visitor/passkey-sign-in";
 import { consentOrigin } from "#server/provider/client";
 import { passkeyOffer, shownPasskeys, shownSessions } from "~/account/account-page";
 import { runAccountAction } from "~/account/actions";
@@ -38,7 +38,7 @@ export function loader({ request }: LoaderFunctionArgs) {
       isUndeliverable: undeliverable,
     } = owner.user;
     const sessions = await activeSessions(owner.userId);
-    const passkeys = hasPasskeys(factsOf(request).origin) ? await passkeysOf(owner.userId) : null;
+    const passkeys = offersPasskeys(factsOf(request).origin) ? await passkeysOf(owner.userId) : null;
     const { offer, headers } = passkeyOffer(request, owner, passkeys);
     const provider = providerLabel(owner.language);
     allowLogOut(request, linked ? null : consentOrigin());

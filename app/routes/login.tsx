@@ -6,7 +6,7 @@ import { factsOf } from "#server/door/request-facts";
 import { providerLabel } from "#server/features/visitor/external-sign-in";
 import { inAppBrowser } from "#server/features/visitor/in-app-browser";
 import { logIn } from "#server/features/visitor/login";
-import { hasPasskeys } from "#server/features/visitor/passkey-sign-in";
+import { offersPasskeys } from "#server/features/visitor/passkey-sign-in";
 import { offersRegistration } from "#server/features/visitor/registration";
 import { recentSignInMinutes } from "#server/rules";
 import {
@@ -32,10 +32,11 @@ import { Text, useTexts } from "~/document/language";
 import { usePage } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readForm, text } from "~/forms/form";
+import { languageOf, textsFor } from "~/visitor/accepted-language";
 import { lastWay, sessionTokens } from "~/visitor/cookies";
+import { failureShown } from "~/visitor/oauth-attempt";
 import { followsForm, providerLogoutLink, requireGuest, signIn } from "~/visitor/session";
-import { failureShown } from "~/visitor/sign-in-failure";
-import { languageOf, textsFor, visitorOf } from "~/visitor/visitor";
+import { visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -58,7 +59,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     const isRedirected = config().signInRedirect && mayRedirect;
     if (restarts || isRedirected) throw redirectDocument(withReturnTo("/auth/idp", returnTo, maxAge));
     const registrationClosed = !offersRegistration();
-    const passkeys = hasPasskeys(factsOf(request).origin);
+    const passkeys = offersPasskeys(factsOf(request).origin);
     const isOn = { password: config().passwords.on, provider: provider !== null, passkey: passkeys };
     const last = Object.values(isOn).filter(Boolean).length > 1 ? lastWay(request) : null;
     const lastUsed = last && isOn[last] ? last : null;

@@ -9,8 +9,9 @@ import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { type LinkRefusal, openedLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
+import { textsFor } from "~/visitor/accepted-language";
 import { signIn } from "~/visitor/session";
-import { textsFor, visitorOf } from "~/visitor/visitor";
+import { visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("complete.title", { password: true });
 

@@ -7,8 +7,9 @@ import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { type LinkRefusal, openedLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
+import { textsFor } from "~/visitor/accepted-language";
 import { deviceCookie } from "~/visitor/cookies";
-import { textsFor, visitorOf } from "~/visitor/visitor";
+import { visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("reset.title", { description: "forgot.description", password: true });
 

@@ -1,8 +1,11 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { redirect } from "@remix-run/node";
 import { factsOf, originOf } from "#server/door/request-facts";
+import { type SignInProblem, signInProblems } from "#server/features/visitor/external-sign-in";
 import type { Attempt } from "#server/provider/client";
-import { isHttps, oauthCookie, readCookies, sentPairs, sessionToken, writeCookie } from "./cookies";
-import { encodeAttempt, readAttempt, type SignInAttempt, startsAgain } from "./sign-in-failure";
+import { parseMaxAge } from "#server/rules";
+import { allowedReturn } from "~/answers/responses";
+import { isHttps, oauthCookie, readCookie, readCookies, sentPairs, sessionToken, writeCookie } from "./cookies";
 
 export const attemptLifetime = 600; // seconds
 
@@ -80,6 +83,63 @@ export function connectCookies(request: Request, attempt: OwnAttempt): Headers {
   return headers;
 }
 
+/** A sign-in at the provider: where it leads, and why it failed. */
+interface SignInAttempt {
+  returnTo: string | null;
+  /** How old the sign-in may be, in seconds. */
+  maxAge: number | null;
+  /** Whether a stale response may restart it. That is allowed once, to prevent a loop. */
+  canRestart: boolean;
+  /** `null` for an attempt that has not failed. */
+  problem: SignInProblem | null;
+}
+
+const encodeAttempt = ({ returnTo, maxAge, canRestart, problem }: SignInAttempt) =>
+  [canRestart ? 1 : 0, Buffer.from(returnTo ?? "").toString("base64url"), problem, ...(maxAge ? [maxAge] : [])].join(
+    ".",
+  );
+
+/** A sibling host may have planted the cookie, so its target must be allowed. */
+function readAttempt(request: Request, name: string): SignInAttempt | null {
+  const parts = /^([01])\.([\w-]*)\.(\w*)(?:\.(\d+))?$/.exec(readCookie(request, name) ?? "");
+  if (!parts) return null;
+  const [, mark, target = "", sent, maxAge = ""] = parts;
+  const returnTo = allowedReturn(Buffer.from(target, "base64url").toString());
+  const problem = signInProblems.find((known) => known === sent) ?? null;
+  return { returnTo, maxAge: parseMaxAge(maxAge), canRestart: mark === "1", problem };
+}
+
+const failureName = "idp_failure";
+
+const writeFailure = (request: Request, headers: Headers, failure: SignInAttempt): void =>
+  headers.append(
+    "Set-Cookie",
+    writeCookie(request, failureName, encodeAttempt(failure), { path: "/", maxAge: 600 }), // the page's data come from /login.data
+  );
+
+export function failSignIn(request: Request, headers: Headers, failed: Partial<SignInAttempt>): Response {
+  const { returnTo = null, maxAge = null, canRestart = false, problem = null } = failed;
+  writeFailure(request, headers, { returnTo, maxAge, canRestart: canRestart && problem === "stale", problem });
+  return redirect("/login?notice=idp_failed", { headers });
+}
+
+/** The failure that `/login?notice=idp_failed` shows or retries; `null` on every other page. */
+export const failureShown = (request: Request): SignInAttempt | null =>
+  new URL(request.url).searchParams.get("notice") === "idp_failed" ? readAttempt(request, failureName) : null;
+
+/** @returns whether the attempt that starts now restarts one that failed */
+function startsAgain(request: Request, headers: Headers): boolean {
+  const failure = readAttempt(request, failureName);
+  if (failure?.canRestart) writeFailure(request, headers, { ...failure, canRestart: false });
+  return failure?.canRestart ?? false;
+}
+
+/** For every sign-in: if one at the provider failed before, going back to its page leads to `returnTo`. */
+export function settleFailure(request: Request, headers: Headers, returnTo: string | null): void {
+  const settled = { returnTo, maxAge: null, canRestart: false, problem: "stale" } as const;
+  if (readAttempt(request, failureName)) writeFailure(request, headers, settled);
+}
+
 const attemptCookie = { path: "/auth/idp", maxAge: 3_600 }; // longer than the state's: a late response still has one
 const attemptBytes = 6_000; // of all attempts: Node.js refuses a request with 16 KiB of headers
 
@@ -115,7 +175,7 @@ export function signInCookies(
 export const findAttempt = (request: Request, state: string | null) =>
   readAttempt(request, nameOf(request, state ?? ""));
 
-/** The response has arrived: when the browser's history opens it again, it must not restart the attempt. */
+/** The cookies that end the attempt of a response: opened again from the browser's history, it restarts nothing. */
 export function clearedCookies(request: Request, state: string | null): Headers {
   const headers = new Headers({ "Set-Cookie": stateCookie(request, "oauth_state", "") });
   if (readCookies(request, "oauth_connect").length > 0)

@@ -6,7 +6,7 @@ import { logOut, type NewSession, type SessionToken } from "#server/features/own
 import { resumeSession, type SignedIn } from "#server/features/owner/signed-in";
 import { knownLogoutUrl, logoutUrl } from "#server/provider/client";
 import { isOlderThan, recentSignInMinutes, type SignInWay } from "#server/rules";
-import { allowedReturn, allowFormTarget, maxAgeOf, redirectTo, returnToOf } from "~/answers/responses";
+import { allowedReturn, allowFormTarget, maxAgeOf, returnToOf } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import {
   atProvider,
@@ -18,7 +18,12 @@ import {
   sessionTokens,
   writeSession,
 } from "./cookies";
-import { failureShown, settleFailure } from "./sign-in-failure";
+import { failureShown, settleFailure } from "./oauth-attempt";
+
+/** The target may be another application on this host. Remix would look for a route, so the browser loads it. */
+function redirectTo(target: string, headers = new Headers()): Response {
+  return target === "/dashboard" ? redirect(target, { headers }) : redirectDocument(target, { headers });
+}
 
 /** @param added seconds to those in which a sign-in is recent */
 export const mustSignInAgain = ({ signedInAt }: SignedIn, added = 0): boolean =>
@@ -76,7 +81,7 @@ export async function requireRecentSignIn(request: Request, signedIn: SignedIn):
   if (mustSignInAgain(signedIn)) throw await signOut(request, "/login?notice=sign_in_again");
 }
 
-interface SignIn {
+interface CompletedSignIn {
   session: NewSession;
   /** The token for the browser's device cookie. */
   deviceToken?: string;
@@ -85,12 +90,12 @@ interface SignIn {
   headers?: Headers;
 }
 
-export function signIn(request: Request, signedIn: SignIn): Response {
-  const { session, deviceToken, way, returnTo, headers = new Headers() } = signedIn;
+export function signIn(request: Request, completed: CompletedSignIn): Response {
+  const { session, deviceToken, way, returnTo, headers = new Headers() } = completed;
   settleFailure(request, headers, returnTo);
   headers.append("Set-Cookie", writeSession(request, session));
   if (config().deviceBoundSessions) headers.append("Set-Cookie", clearBound(request));
-  offerBinding(headers, session);
+  writeBindingOffer(headers, session);
   headers.append("Set-Cookie", rememberedWay(request, way));
   if (deviceToken !== undefined) headers.append("Set-Cookie", deviceCookie.write(request, deviceToken));
   return redirectTo(returnTo ?? config().afterSignIn, headers);
@@ -98,12 +103,12 @@ export function signIn(request: Request, signedIn: SignIn): Response {
 
 export function keepSession(request: Request, session: SessionToken, location: string): Response {
   const headers = new Headers({ "Set-Cookie": writeSession(request, session) });
-  offerBinding(headers, session);
+  writeBindingOffer(headers, session);
   return redirect(location, { headers });
 }
 
 /** Device Bound Session Credentials, "Secure-Session-Registration HTTP header field". */
-function offerBinding(headers: Headers, { bindingChallenge }: SessionToken): void {
+function writeBindingOffer(headers: Headers, { bindingChallenge }: SessionToken): void {
   if (bindingChallenge === undefined) return;
   const offer = `(ES256 RS256);path="/auth/device/register";challenge="${bindingChallenge}"`;
   headers.set("Secure-Session-Registration", offer);

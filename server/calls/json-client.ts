@@ -1,11 +1,7 @@
-import dns from "node:dns/promises";
-import { isIP } from "node:net";
-import ipaddr from "ipaddr.js";
 import ky from "ky";
 import type * as z from "zod";
 import { ErrorWithReason } from "../errors";
 import type { CallFailureReason, SignInStep } from "../events";
-import { isLoopback } from "../settings/formats";
 
 const longestCall = 5_000; // ms, from the start of the call to the end of the answer's body
 const largestAnswer = 1_048_576; // bytes, decoded
@@ -119,26 +115,12 @@ export async function callText(url: string, call: Call): Promise<string> {
   }
 }
 
-/** As `callText`. @throws CallError also for an answer of another shape */
+/** Calls another service once, as `callText`, and parses its JSON. @throws CallError, with the call's `step` */
 export async function callJson<T>(url: string, call: Call, shape: z.ZodType<T>): Promise<T> {
   try {
     return parse(await callText(url, call), shape);
   } catch (error) {
     if (error instanceof CallError) error.step = call.step;
     throw error;
-  }
-}
-
-const privateRanges = ["private", "loopback", "linkLocal", "uniqueLocal", "carrierGradeNat", "unspecified"];
-
-/** @throws CallError for a host name with a private or loopback address. An address in the URL itself is allowed. */
-export async function refusePrivateAddress(url: string): Promise<void> {
-  const host = new URL(url).hostname.replace(/^\[(.+)\]$/, "$1");
-  if (isIP(host) || isLoopback(host)) return;
-  const addresses = await dns.lookup(host, { all: true }).catch(({ code }: NodeJS.ErrnoException) => {
-    throw new CallError("unreachable", code);
-  });
-  if (addresses.some(({ address }) => privateRanges.includes(ipaddr.process(address).range()))) {
-    throw new CallError("private_address");
   }
 }

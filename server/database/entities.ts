@@ -41,6 +41,9 @@ export const User = defineEntity({
 });
 export type User = InferEntity<typeof User>;
 
+/** The columns of a user whose mails arrive, as far as is known. */
+export const deliverable = { undeliverableAt: null, undeliverableBy: null };
+
 const ofUser = () => p.manyToOne(User).deleteRule("cascade").updateRule("cascade").index();
 
 /** The columns of a mailed link: to which address, and until when. */

@@ -49,3 +49,9 @@ export function preparedWithin<Row>(em: EntityManager, name: string, sql: string
   const transaction = em.getTransactionContext<Knex.Transaction>();
   return runStatement<Row>(transaction ?? em.getKnex(), { name, text: numbered(sql), values });
 }
+
+/** Locks texts, in their order, until the end of the transaction. */
+export async function lockTexts(em: EntityManager, texts: string[]): Promise<void> {
+  const list = texts.map(() => "?").join();
+  await em.execute(`select pg_advisory_xact_lock(hashtextextended(t, 0)) from unnest(array[${list}]) t`, texts);
+}

@@ -1,10 +1,7 @@
 import type { Knex } from "@mikro-orm/postgresql";
 import PgBoss from "pg-boss";
 import { runStatement } from "../database/run-statement";
-import { mailQueue, webhookQueue } from "./jobs";
-
-// Retries wait 10–20 s, then twice as long each time: 14 of them take from 45 to 91 hours.
-const retries = { retryLimit: 14, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
+import { mailQueue, retries, webhookQueue } from "./jobs";
 
 const names = new Map<string, string>();
 

@@ -50,7 +50,7 @@ const insertWebhooks = (webhooks: WebhookJob[]) => ({
 
 /**
  * pg-boss's own fetch, except that a webhook waits for all earlier ones of its user, also in a retry or other process.
- * No policy of pg-boss does this. In a subquery of the `update`, PostgreSQL may lock more rows than `limit`.
+ * No policy of pg-boss does this. `next` is no subquery of the `update`: PostgreSQL could lock more rows than `limit`.
  */
 const fetchWebhooks = (limit: number) => ({
   name: "fetch-webhooks",
@@ -71,17 +71,13 @@ const fetchWebhooks = (limit: number) => ({
 export const webhooks: QueueKind<WebhookJob> = {
   name: webhookQueue,
   ordered: true, // the end of a webhook makes the user's next one due
-  judge(error) {
-    if (!(error instanceof EndpointGone)) return {};
-    logEvent({ event: "webhook.stopped" });
-    return { stops: true };
-  },
+  judge: (error) => (error instanceof EndpointGone ? { stop: { event: "webhook.stopped" } } : {}),
   logGivenUp: () => logEvent({ event: "webhook.failed", reason: "retries_exhausted" }),
   fetch: (_boss, knex, limit) => runStatement(knex, fetchWebhooks(limit)),
 };
 
 /**
- * How long a job waits before it starts, in ms: a random time between the two. A job for a known address does more work
+ * How long a job waits before it starts, in ms: a random time from `from` to `to`. A job for a known address does more work
  * than one for an unknown one. Started at once, it would slow down the answer to its own request, or to the next one.
  */
 export const randomDelay = { from: 50, to: 450 };

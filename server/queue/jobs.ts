@@ -7,6 +7,9 @@ export const mailQueue = "latchkey";
 /** A queue of its own: an application that does not answer must not delay mails. */
 export const webhookQueue = "latchkey-webhooks";
 
+// Retries wait 10–20 s, then twice as long each time: 14 of them take from 45 to 91 hours.
+export const retries = { retryLimit: 14, retryDelay: 10, retryBackoff: true, expireInSeconds: 60 };
+
 export interface AskedEmailChange {
   userId: string;
   sessionId: string;

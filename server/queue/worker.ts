@@ -1,7 +1,7 @@
 import type { Knex } from "@mikro-orm/postgresql";
 import type PgBoss from "pg-boss";
-import type { MailRefusal } from "../events";
-import { duringJob, errorFields, log } from "../log";
+import type { AuthenticationEvent, MailRefusal } from "../events";
+import { duringJob, errorFields, log, logEvent } from "../log";
 import type { JobHandler } from "./jobs";
 
 export const concurrency = 20; // jobs at a time, and so calls to the mail service; its connections must not be fewer
@@ -22,8 +22,8 @@ interface Judgement {
   refusal?: MailRefusal | null;
   /** Whether the job is deleted after its last retry: it had no mail. */
   leavesNothing?: boolean;
-  /** Whether this process fetches no more jobs of the queue. */
-  stops?: boolean;
+  /** The event of an end of the queue in this process. */
+  stop?: AuthenticationEvent;
 }
 
 export interface QueueKind<Task> {
@@ -145,8 +145,11 @@ export class Worker<Task extends { task: string }> {
   /** Keeps a job that is given up, as `cancelled` if refused, else as `failed`. Deletes one without a mail. */
   async #fail({ id, data, retryCount, retryLimit }: FetchedJob<Task>, error: unknown): Promise<void> {
     const { name } = this.kind;
-    const { refusal = null, leavesNothing, stops } = this.kind.judge(error);
-    if (stops) this.#fetchNoMore();
+    const { refusal = null, leavesNothing, stop } = this.kind.judge(error);
+    if (stop) {
+      this.#fetchNoMore();
+      logEvent(stop);
+    }
     const givenUp = refusal !== null || retryCount >= retryLimit;
     if (givenUp && leavesNothing) return void (await this.boss.deleteJob(name, id));
     const message = givenUp ? "A job failed and is given up." : "A job failed and will be retried.";

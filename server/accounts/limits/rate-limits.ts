@@ -135,7 +135,7 @@ export async function takeBackCount(counters: Counters): Promise<void> {
 export const countAttempt = (limit: Limit, address: string, network: string): Promise<number | null> =>
   count(countersOf(limit, address, network));
 
-/** Counts a passkey's challenge, for the user or the device: nobody else can use up its limit. Else for the network. */
+/** Counts a passkey's challenge for the user, or else the device: nobody else can use up its limit. Else for the network. */
 export async function countChallenge({ userId, deviceToken, network }: Visitor & { userId?: string }) {
   const owner = userId ?? (await findAnyDevice(deviceToken));
   if (owner === null) return count(networkCounters(challengeLimit, network));

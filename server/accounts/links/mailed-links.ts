@@ -2,10 +2,10 @@ import type { FilterQuery } from "@mikro-orm/core";
 import { type EntityManager, LockMode } from "@mikro-orm/postgresql";
 import { config } from "../../config";
 import { EmailChange, PasswordReset, Registration } from "../../database/entities";
-import { prepared } from "../../database/unit-of-work";
+import { lockTexts, prepared } from "../../database/unit-of-work";
 import { RESET_TOKEN_TTL_MS } from "../../rules";
 import { isToken, mintToken, sha256 } from "../../tokens";
-import { configuredIssuer, type Identity, logoutKey } from "../provider/provider-identities";
+import { configuredIssuer } from "../provider/provider-identities";
 import { parseAddress } from "../users/email-address";
 
 type LinkTable = typeof PasswordReset | typeof Registration;
@@ -60,20 +60,11 @@ export async function isLinkLive(em: EntityManager, table: LinkTable, link: Mail
   return match !== null && (await em.count(table, match)) === 1;
 }
 
-async function lockInOrder(em: EntityManager, texts: string[]): Promise<void> {
-  const list = texts.map(() => "?").join();
-  await em.execute(`select pg_advisory_xact_lock(hashtextextended(t, 0)) from unnest(array[${list}]) t`, texts);
-}
-
 /**
  * Locks addresses until the end of the transaction, in one order. A transaction that gives an address to a user, or
  * takes it away, does this first: two links of one address, or two users who swap addresses, would deadlock otherwise.
  */
-export const lockAddresses = (em: EntityManager, ...emails: string[]) => lockInOrder(em, emails.sort());
-
-/** The same for a person at the provider, who may have no account, with the address. A logout there locks it, too. */
-export const lockIdentity = (em: EntityManager, identity: Identity, ...emails: string[]) =>
-  lockInOrder(em, [logoutKey(identity), ...emails]);
+export const lockAddresses = (em: EntityManager, ...emails: string[]) => lockTexts(em, emails.sort());
 
 /**
  * Consumes the link: true for exactly one of any number of simultaneous callers. They may have different links of the

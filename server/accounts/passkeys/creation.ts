@@ -159,8 +159,8 @@ export async function insertPasskey(
   });
 }
 
-/** For `catch`: the transaction is rolled back. */
-export function passkeyRefused(error: unknown): "refused" {
+/** Turns a refused passkey into `refused`, and logs it, for `catch`. Throws every other error on. */
+export function refusedIfPasskey(error: unknown): "refused" {
   if (error instanceof PasskeyRefused) return refusePasskey(error.reason);
   throw error;
 }

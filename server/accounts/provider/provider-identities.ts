@@ -1,6 +1,7 @@
 import { type EntityManager, LockMode } from "@mikro-orm/postgresql";
 import { config } from "../../config";
 import { User } from "../../database/entities";
+import { lockTexts } from "../../database/unit-of-work";
 import type { Profile } from "../../provider/providers";
 import { sha256 } from "../../tokens";
 import { groupsOfClaim, sortedGroups } from "../users/groups";
@@ -85,6 +86,13 @@ export const lockUserOf = (em: EntityManager, identity: Identity): Promise<User 
     orderBy: { idpIssuer: "asc nulls last" },
     lockMode: LockMode.PESSIMISTIC_WRITE,
   });
+
+/**
+ * Locks an identity, which may have no account, and addresses, as `lockAddresses` does. A logout at the provider locks the
+ * identity, too.
+ */
+export const lockIdentity = (em: EntityManager, identity: Identity, ...emails: string[]) =>
+  lockTexts(em, [logoutKey(identity), ...emails]);
 
 /** Whether somebody has this identity. Takes no lock: two owners who connect each other's identities would deadlock. */
 export const isTaken = async (em: EntityManager, identity: Identity): Promise<boolean> =>

@@ -9,7 +9,7 @@ export async function countPasskeys(em: EntityManager, userId: string): Promise<
   return config().relyingPartyId === null ? 0 : em.count(Passkey, { user: userId });
 }
 
-// One statement instead of two: with the event of the change that follows, a reset sends no more than before.
+// One statement instead of two spares a reset a round trip.
 const distrust = `
   with forgotten as (delete from devices where user_id = ?)
   update passkeys set questioned_at = ? where user_id = ?`;

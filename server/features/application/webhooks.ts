@@ -1,8 +1,26 @@
+import dns from "node:dns/promises";
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
 import { Webhook } from "standardwebhooks";
-import { CallError, callText, refusePrivateAddress } from "../../calls/json-client";
+import { CallError, callText } from "../../calls/json-client";
 import { config } from "../../config";
 import { EndpointGone } from "../../errors";
 import type { AccountChange, ChangedUser, JobHandler, WebhookJob } from "../../queue/jobs";
+import { isLoopback } from "../../settings/formats";
+
+const privateRanges = ["private", "loopback", "linkLocal", "uniqueLocal", "carrierGradeNat", "unspecified"];
+
+/** @throws CallError for a host name with a private or loopback address. An address in the URL itself is allowed. */
+async function refusePrivateAddress(url: string): Promise<void> {
+  const host = new URL(url).hostname.replace(/^\[(.+)\]$/, "$1");
+  if (isIP(host) || isLoopback(host)) return;
+  const addresses = await dns.lookup(host, { all: true }).catch(({ code }: NodeJS.ErrnoException) => {
+    throw new CallError("unreachable", code);
+  });
+  if (addresses.some(({ address }) => privateRanges.includes(ipaddr.process(address).range()))) {
+    throw new CallError("private_address");
+  }
+}
 
 /** Standard Webhooks 1.0, "Payload structure". */
 export type WebhookPayload =

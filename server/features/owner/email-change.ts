@@ -10,10 +10,10 @@ import {
 import { endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
-import { deliverable, record } from "../../accounts/users/history";
+import { record } from "../../accounts/users/history";
 import { lockUser, mayHaveAddress, nullIfTaken } from "../../accounts/users/users";
 import { distrustEarlierUser } from "../../accounts/users/ways-in";
-import { EmailChange, User } from "../../database/entities";
+import { deliverable, EmailChange, User } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";

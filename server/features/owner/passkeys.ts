@@ -1,5 +1,5 @@
 import { relyingPartyId, userHandle } from "../../accounts/passkeys/ceremonies";
-import { acceptPasskey, insertPasskey, passkeyRefused, startCreation } from "../../accounts/passkeys/creation";
+import { acceptPasskey, insertPasskey, refusedIfPasskey, startCreation } from "../../accounts/passkeys/creation";
 import { type Actor, type EndedOthers, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseName } from "../../accounts/users/users";
@@ -50,7 +50,7 @@ export async function addPasskey(
     await insertPasskey(em, user.id, { ...passkey, questionedAt }, by === "upgrade" ? 1 : mostPasskeys);
     await tell(em, "passkey_added", user, { by: owner });
     return "added" as const;
-  }).catch(passkeyRefused);
+  }).catch(refusedIfPasskey);
 }
 
 /** Removes a passkey, and ends every session but the actor's: somebody may have started one with the passkey. */

@@ -1,6 +1,12 @@
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
-import { lockIdentity } from "../../accounts/links/mailed-links";
-import { groupsOf, identityOf, isLinked, link, lockUserOf } from "../../accounts/provider/provider-identities";
+import {
+  groupsOf,
+  identityOf,
+  isLinked,
+  link,
+  lockIdentity,
+  lockUserOf,
+} from "../../accounts/provider/provider-identities";
 import { type NewSession, startSession } from "../../accounts/sessions/sessions";
 import { tell, tellGroups } from "../../accounts/users/changes";
 import { parseAsciiAddress } from "../../accounts/users/email-address";
@@ -70,7 +76,7 @@ async function linkByAddress(em: EntityManager, user: User, visitor: Visitor, pr
   return user.id;
 }
 
-async function returningAccount(em: EntityManager, profile: Profile): Promise<string | null> {
+async function returningUserId(em: EntityManager, profile: Profile): Promise<string | null> {
   const identity = identityOf(profile);
   const user = await lockUserOf(em, identity);
   if (!user) return null;
@@ -83,7 +89,7 @@ async function returningAccount(em: EntityManager, profile: Profile): Promise<st
   return user.id;
 }
 
-async function accountByAddress(em: EntityManager, visitor: Visitor, profile: Profile): Promise<string> {
+async function userIdByAddress(em: EntityManager, visitor: Visitor, profile: Profile): Promise<string> {
   const identity = identityOf(profile);
   const email = verifiedAddress(profile);
   await lockIdentity(em, identity, email);
@@ -110,8 +116,8 @@ async function recordRefusal({ userAgent }: Visitor, profile: Profile, detail: E
 }
 
 /**
- * Finds, links or creates the profile's account and starts its session, in one transaction. The search by address is
- * another one: PostgreSQL keeps the lock of a row that it waited for, even if the row has lost its id or address
+ * Finds, links or creates the profile's account and starts its session, in one transaction. The search by address has
+ * a transaction of its own: PostgreSQL keeps the lock of a row that it waited for, even if the row has lost its id or address
  * meanwhile. Waiting for the address with that lock would deadlock with a deletion. @throws ExternalSignInError
  */
 export async function signInToAccount(visitor: Visitor, profile: Profile): Promise<NewSession> {
@@ -119,11 +125,11 @@ export async function signInToAccount(visitor: Visitor, profile: Profile): Promi
   const signIn = { visitor, way: "provider", identity } as const;
   const returning = () =>
     unitOfWork(async (em) => {
-      const userId = await returningAccount(em, profile);
+      const userId = await returningUserId(em, profile);
       return userId === null ? null : startSession(em, userId, signIn);
     });
   const byAddress = () =>
-    unitOfWork(async (em) => startSession(em, await accountByAddress(em, visitor, profile), signIn));
+    unitOfWork(async (em) => startSession(em, await userIdByAddress(em, visitor, profile), signIn));
   const attempt = async () => (await returning()) ?? byAddress();
   const session = await attempt()
     .catch((error: unknown) => {

@@ -22,7 +22,7 @@ type LinkKind = "reset" | "register";
 export const linkPurpose = (kind: LinkKind, token: string) => `${kind}:${sha256(token)}` as const;
 
 /** Verifies the form's password or passkey; exactly one of them is allowed. @throws HashingOverloaded */
-export async function newWayIn(
+export async function acceptWayIn(
   visitor: Visitor,
   kind: LinkKind,
   form: LinkForm,

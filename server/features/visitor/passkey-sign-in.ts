@@ -20,7 +20,8 @@ import type { Visitor } from "../../visitor";
 import { startKnownSession } from "./login";
 
 /** Whether pages of this origin can use passkeys: browsers bind them to the host of `APP_URL`. */
-export const hasPasskeys = (origin: string): boolean => config().relyingPartyId !== null && config().appUrl === origin;
+export const offersPasskeys = (origin: string): boolean =>
+  config().relyingPartyId !== null && config().appUrl === origin;
 
 /** The `options` of the browser's `navigator.credentials.get`; `wait` seconds after too many challenges. */
 export async function startPasskeySignIn(visitor: Visitor) {
@@ -39,7 +40,7 @@ interface Failure {
 }
 
 /** Verifies the answer, and starts a session of the passkey's user in one transaction. */
-async function verifyAnswer(visitor: Visitor, answered: SignInAnswer): Promise<DeviceSignIn | Failure> {
+async function startPasskeySession(visitor: Visitor, answered: SignInAnswer): Promise<DeviceSignIn | Failure> {
   const credentialId = answered.answer.id;
   const passkey = await query((em) => em.findOne(Passkey, { credentialId }));
   if (!passkey) return { reason: "unknown" };
@@ -81,7 +82,7 @@ export async function signInWithPasskey(visitor: Visitor, text: string) {
   const answered = await consumeSignIn(visitor, text);
   if ("reason" in answered) return refuseSignIn(visitor, answered);
   return countLogin(visitor, null, async () => {
-    const done = await verifyAnswer(visitor, answered);
+    const done = await startPasskeySession(visitor, answered);
     if ("reason" in done) return refuseSignIn(visitor, done);
     logEvent({ event: "passkey.succeeded", userId: done.session.userId });
     return done;

@@ -1,15 +1,14 @@
 import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../../accounts/limits/rate-limits";
 import { consumeLink, isLinkLive, issueResetLink, type MailedLink } from "../../accounts/links/mailed-links";
-import { insertPasskey, passkeyRefused, startCreation } from "../../accounts/passkeys/creation";
+import { insertPasskey, refusedIfPasskey, startCreation } from "../../accounts/passkeys/creation";
 import { rememberDevice } from "../../accounts/sessions/devices";
 import { endAllAccess } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
-import { deliverable } from "../../accounts/users/history";
 import { lockUser } from "../../accounts/users/users";
 import { distrustEarlierUser } from "../../accounts/users/ways-in";
 import { config } from "../../config";
-import { Passkey, PasswordReset, User } from "../../database/entities";
+import { deliverable, Passkey, PasswordReset, User } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
@@ -19,7 +18,7 @@ import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
 import type { Visitor } from "../../visitor";
 import { providerLabel } from "./external-sign-in";
-import { type LinkForm, linkPurpose, type NewWayIn, newWayIn, refuseLink } from "./new-way-in";
+import { acceptWayIn, type LinkForm, linkPurpose, type NewWayIn, refuseLink } from "./new-way-in";
 
 /** The work is the same for every address. @returns `null`, or the seconds until the next request is allowed */
 export async function requestPasswordReset(visitor: Visitor, typedEmail: string): Promise<number | null> {
@@ -85,15 +84,16 @@ export async function startResetPasskey(visitor: Visitor, link: MailedLink) {
  */
 export async function resetPassword(visitor: Visitor, form: LinkForm) {
   if (!(await isResetLinkLive(form))) return refuseLink("password_reset.refused");
-  const wayIn = await newWayIn(visitor, "reset", form);
+  const wayIn = await acceptWayIn(visitor, "reset", form);
   if ("problem" in wayIn) return wayIn;
   const stored = await storeWayIn(visitor, form, wayIn);
-  return stored === "refused" ? ({ problem: "passkey" } as const) : (stored ?? refuseLink("password_reset.refused"));
+  if (stored === "refused") return { problem: "passkey" as const };
+  return stored ?? refuseLink("password_reset.refused");
 }
 
 /**
- * Stores the password, or the passkey in place of the password. Ends every link, session, email change and device but
- * this browser's, and questions every other way in, in one transaction.
+ * Stores the password, or the passkey in place of the password. Ends every link, session, email change and device,
+ * questions every other way in, and gives this browser a new device, in one transaction.
  * @returns the device's token; otherwise nothing changed: `null` for a link that is not valid, `refused` for a passkey
  */
 export function storeWayIn(visitor: Visitor, link: MailedLink, wayIn: NewWayIn) {
@@ -113,5 +113,5 @@ export function storeWayIn(visitor: Visitor, link: MailedLink, wayIn: NewWayIn) 
     await endAllAccess(em, user.id, "password_reset");
     if ("passkey" in wayIn) await insertPasskey(em, user.id, wayIn.passkey);
     return { deviceToken };
-  }).catch(passkeyRefused);
+  }).catch(refusedIfPasskey);
 }

@@ -1,8 +1,7 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import type { JWTPayload } from "jose";
 import * as z from "zod";
-import { lockIdentity } from "../../accounts/links/mailed-links";
-import { lockUserOf, logoutKey, logoutMemory } from "../../accounts/provider/provider-identities";
+import { lockIdentity, lockUserOf, logoutKey, logoutMemory } from "../../accounts/provider/provider-identities";
 import { endAllAccess } from "../../accounts/sessions/sessions";
 import { record } from "../../accounts/users/history";
 import { CallError } from "../../calls/json-client";

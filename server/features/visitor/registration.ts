@@ -1,6 +1,6 @@
 import { countAttempt, registrationLimit } from "../../accounts/limits/rate-limits";
 import { consumeLink, isLinkLive, issueLink, lockAddresses, type MailedLink } from "../../accounts/links/mailed-links";
-import { insertPasskey, passkeyRefused, startCreation } from "../../accounts/passkeys/creation";
+import { insertPasskey, refusedIfPasskey, startCreation } from "../../accounts/passkeys/creation";
 import { rememberDevice } from "../../accounts/sessions/devices";
 import { startSession } from "../../accounts/sessions/sessions";
 import { parseAddress } from "../../accounts/users/email-address";
@@ -16,7 +16,7 @@ import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
 import { uuidOf } from "../../tokens";
 import type { Visitor } from "../../visitor";
-import { type LinkForm, linkPurpose, type NewWayIn, newWayIn, refuseLink } from "./new-way-in";
+import { acceptWayIn, type LinkForm, linkPurpose, type NewWayIn, refuseLink } from "./new-way-in";
 
 /** Whether the pages and mails offer a new account. */
 export const offersRegistration = (): boolean => config().passwords.on && config().registration.mode !== "closed";
@@ -81,7 +81,7 @@ export async function startRegistrationPasskey(visitor: Visitor, link: MailedLin
  */
 export async function completeRegistration(visitor: Visitor, form: LinkForm) {
   if (!(await isRegistrationLinkLive(form))) return refuseLink("registration.refused");
-  const wayIn = await newWayIn(visitor, "register", form);
+  const wayIn = await acceptWayIn(visitor, "register", form);
   if ("problem" in wayIn) return wayIn;
   const done = await registerUser(visitor, form, wayIn);
   if (done === "refused") return { problem: "passkey" as const };
@@ -111,5 +111,5 @@ export async function registerUser(visitor: Visitor, link: MailedLink, wayIn: Ne
     return { session, deviceToken, way } as const;
   })
     .catch(nullIfTaken)
-    .catch(passkeyRefused);
+    .catch(refusedIfPasskey);
 }
