@@ -53,7 +53,7 @@ export const shownPasskeys = (owner: Owner, passkeys: Passkeys) => ({
     questioned: passkey.questionedAt != null,
   })),
   newName: passkeys.length < mostPasskeys ? browserName(owner.userAgent, owner.language) : null,
-  account: signalledAccount(owner.userId),
+  account: signalledAccount(owner.user.id),
 });
 
 /**

@@ -23,7 +23,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     const owner = ownerOf(request, await requireUser(request));
     const page = pageNumber(new URL(request.url).searchParams.get("page"));
     const offset = (page - 1) * eventsOnPage;
-    const found = await eventsOf(owner.userId, { limit: eventsOnPage + 1, offset });
+    const found = await eventsOf(owner.user.id, { limit: eventsOnPage + 1, offset });
     const events = found.slice(0, eventsOnPage).map((event) => ({
       id: event.id,
       ...eventWords(event, owner.language),

@@ -15,9 +15,8 @@ export function loader({ request }: LoaderFunctionArgs) {
     if (facts.crossSite) return Response.json({ error: "cross_origin" }, { status: 403 });
     const signedIn = await getUser(request);
     if (!signedIn) return Response.json({ error: "not_signed_in" }, { status: 401, headers: notSignedIn });
-    const { userId: id, user, expiresAt } = signedIn;
-    const { email, name, pictureUrl, groups } = user;
-    return Response.json({ user: { id, email, name, pictureUrl, groups }, expiresAt });
+    const { id, email, name, pictureUrl, groups } = signedIn.user;
+    return Response.json({ user: { id, email, name, pictureUrl, groups }, expiresAt: signedIn.expiresAt });
   });
 }
 

@@ -37,8 +37,8 @@ export function loader({ request }: LoaderFunctionArgs) {
       isLinkQuestioned: linkQuestioned,
       isUndeliverable: undeliverable,
     } = owner.user;
-    const sessions = await activeSessions(owner.userId);
-    const passkeys = offersPasskeys(factsOf(request).origin) ? await passkeysOf(owner.userId) : null;
+    const sessions = await activeSessions(owner.user.id);
+    const passkeys = offersPasskeys(factsOf(request).origin) ? await passkeysOf(owner.user.id) : null;
     const { offer, headers } = passkeyOffer(request, owner, passkeys);
     const provider = providerLabel(owner.language);
     allowLogOut(request, linked ? null : consentOrigin());

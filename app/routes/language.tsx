@@ -20,7 +20,7 @@ export function action({ request }: ActionFunctionArgs) {
     const { fields } = await readFields(request, "language", "page");
     const { language, page } = fields;
     const signedIn = await getUser(request);
-    if (signedIn) await setNoticeLanguage(signedIn.userId, language);
+    if (signedIn) await setNoticeLanguage(signedIn.user.id, language);
     const headers = new Headers();
     if (isLanguage(language)) headers.set("Set-Cookie", languageCookie.write(request, language));
     return redirect(ownPath(page, config()) ?? "/", { headers });

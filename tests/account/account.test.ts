@@ -296,7 +296,7 @@ describe("unlink-provider", () => {
 
   test("is refused when the account is deleted meanwhile", async () => {
     await latchkey.createUser();
-    expect(await unlinkProvider({ userId: crypto.randomUUID(), sessionId: null })).toBe("session_ended");
+    expect(await unlinkProvider({ user: { id: crypto.randomUUID() }, sessionId: null })).toBe("session_ended");
   });
 
   test("is refused when the account has no password", async () => {
@@ -369,8 +369,8 @@ describe("delete-account", () => {
   });
 
   test("two simultaneous requests delete the account once", async () => {
-    const operator = { userId: await latchkey.createUser(), sessionId: null };
-    await latchkey.signedIn(operator.userId);
+    const operator = { user: { id: await latchkey.createUser() }, sessionId: null };
+    await latchkey.signedIn(operator.user.id);
     const request = () => deleteAccount(operator, "ada@example.com", "ada@example.com");
     expect((await Promise.all([request(), request()])).sort()).toEqual(["deleted", "session_ended"]);
     await latchkey.drain();

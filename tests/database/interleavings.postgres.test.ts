@@ -157,7 +157,7 @@ test("connecting an id that another process is linking to another account is ref
   const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
   await signedIn(latchkey.em(), userId);
   const [session] = await latchkey.execute<{ id: string }>("select id from sessions");
-  const by = { userId, sessionId: session!.id, language: "en" } as const;
+  const by = { user: { id: userId }, sessionId: session!.id, language: "en" } as const;
   const outcome = await whileUncommitted(bob, { idpId: "ada", idpIssuer: "google" }, () =>
     connectProvider(by, withoutEmail).catch(({ reason }) => reason),
   );
@@ -183,7 +183,7 @@ test("a logout of several sessions of a user does not deadlock with the end of a
     await em.execute("select id from sessions where token_hash = ? for update", [sha256(tokens[1]!)]);
     const loggedOut = logOut(tokens);
     await statementsAreBlocked(1);
-    const ended = endOtherSessions({ userId, sessionId: null });
+    const ended = endOtherSessions({ user: { id: userId }, sessionId: null });
     await statementsAreBlocked(2);
     return { ends: [loggedOut, ended] };
   });
@@ -206,7 +206,7 @@ test("eight starts with a shorter SESSION_MAX do not deadlock with users who end
        from generate_series(1, 6000) n`,
       [`{${users}}`],
     );
-    const ends = users.map((userId) => endOtherSessions({ userId, sessionId: null }));
+    const ends = users.map((userId) => endOtherSessions({ user: { id: userId }, sessionId: null }));
     await Promise.all([capSessions(latchkey.em()), ...ends]);
     expect(await latchkey.execute("select id from sessions where expires_at > now() + interval '2 hours'")).toEqual([]);
   }
@@ -227,7 +227,7 @@ test("a shorter SESSION_MAX does not deadlock with a logout that holds a later s
     await em.execute("select id from sessions where token_hash = ? for update", [ids[1]]);
     const capped = capSessions(latchkey.em());
     await statementsAreBlocked(1);
-    const ends = endOtherSessions({ userId, sessionId: null });
+    const ends = endOtherSessions({ user: { id: userId }, sessionId: null });
     await statementsAreBlocked(2);
     return { ended: Promise.all([capped, ends]) };
   });
@@ -321,7 +321,7 @@ test("a change of the password does not succeed while the account is being delet
   const cookie = await signedIn(latchkey.em(), id);
   const fields = { currentPassword: goodPassword, ...twice(newPassword) };
   const { first, second } = await during(
-    () => deleteAccount({ userId: id, sessionId: null }, email, email),
+    () => deleteAccount({ user: { id: id }, sessionId: null }, email, email),
     () => call(dashboard.action, post("/dashboard", { intent: "change-password", ...fields }, { cookie })),
   );
   expect(first).toBe("deleted");
@@ -332,7 +332,7 @@ test("a change of the password does not succeed while the account is being delet
 async function signInAndDeletion(id: string) {
   const session = signInToAccount(unknownVisitor, profile);
   await statementsAreBlocked(1);
-  const deletion = deleteAccount({ userId: id, sessionId: null }, email, email);
+  const deletion = deleteAccount({ user: { id: id }, sessionId: null }, email, email);
   const [{ userId }, outcome] = await Promise.all([session, deletion]);
   return { userId, outcome };
 }
@@ -340,7 +340,7 @@ async function signInAndDeletion(id: string) {
 test("an external sign-in does not deadlock with a deletion during an uncommitted disconnect", async () => {
   const id = await createUser(latchkey.em(), { email, idpId: "ada" });
   const { first, second } = await during(
-    () => unlinkProvider({ userId: id, sessionId: null }),
+    () => unlinkProvider({ user: { id: id }, sessionId: null }),
     () => signInAndDeletion(id),
     2,
   );
@@ -434,7 +434,7 @@ describe("during an uncommitted change of the address", () => {
     ],
     [
       "a deletion that names the old address",
-      async ({ id }) => deleteAccount.bind(null, { userId: id, sessionId: null }, email, email),
+      async ({ id }) => deleteAccount.bind(null, { user: { id: id }, sessionId: null }, email, email),
       "not_confirmed",
       [newEmail],
     ],

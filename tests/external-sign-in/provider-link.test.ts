@@ -254,7 +254,7 @@ describe("connecting", () => {
 
     async function ownerOf() {
       const [session] = await latchkey.execute<{ id: string; user_id: string }>("select id, user_id from sessions");
-      return { userId: session!.user_id, sessionId: session!.id, language: "en" } as const;
+      return { user: { id: session!.user_id }, sessionId: session!.id, language: "en" } as const;
     }
 
     test("whose account was linked meanwhile is refused", async () => {

@@ -243,7 +243,7 @@ describe("in question is what a thief adds:", () => {
     await reset();
     const thiefs = cookieOf(await signInBy(authenticator));
     const { sessionId } = (await latchkey.execute<{ sessionId: string }>('select id as "sessionId" from sessions'))[0]!;
-    await connectProvider({ userId, sessionId }, { ...connected, id: "666" });
+    await connectProvider({ user: { id: userId }, sessionId }, { ...connected, id: "666" });
     expect((await asked(thiefs)).provider).toBe(true);
   });
 });

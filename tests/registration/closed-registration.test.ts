@@ -124,7 +124,7 @@ test.each([
   latchkey.configure({ REGISTRATION });
   const email = "ada@example.com";
   const id = await latchkey.createUser({ email });
-  await deleteAccount({ userId: id, sessionId: null }, email, email);
+  await deleteAccount({ user: { id: id }, sessionId: null }, email, email);
   await latchkey.drain();
   const mail = latchkey.mails().at(-1);
   expect(mail?.subject).toBe("Your account was deleted");

@@ -42,7 +42,7 @@ test.each(seeds)("two users change to each other's address without a deadlock (s
       async () => login && startVerifiedSession(unknownVisitor, login),
     );
   }
-  changes.push(() => deleteAccount({ userId: two, sessionId: null }, addresses[1]!, addresses[1]!));
+  changes.push(() => deleteAccount({ user: { id: two }, sessionId: null }, addresses[1]!, addresses[1]!));
   const orders = fc.shuffledSubarray(changes, { minLength: changes.length });
   const [order = []] = fc.sample(orders, { seed, numRuns: 1 });
   const outcomes = await Promise.allSettled(order.map((change) => change()));

@@ -318,7 +318,7 @@ describe("an action that ends the other sessions", () => {
   test("leaves nothing to an action that the copy began before", async () => {
     const userId = await latchkey.createUser();
     await latchkey.signedIn(userId);
-    const copy = { userId, sessionId: (await onlySession())?.id ?? "", language: "en" } as const;
+    const copy = { user: { id: userId }, sessionId: (await onlySession())?.id ?? "", language: "en" } as const;
     expect((await endOtherSessions(copy))?.count).toBe(0);
     expect(await endOtherSessions(copy)).toBeNull();
   });

@@ -36,12 +36,11 @@ export const nothing = (like: object = {}) => Object.fromEntries(Object.keys(lik
 /** The owner of an account, in one of its sessions. */
 export const owner = (userId: string, sessionId: string, email = "ada@example.com"): Owner => ({
   ...unknownVisitor,
-  userId,
   sessionId,
   sessionKey: sessionId,
   signedInAt: new Date(),
   expiresAt: new Date(Date.now() + 3_600_000),
-  user: { email, name: null } as Owner["user"], // what features read
+  user: { id: userId, email, name: null } as Owner["user"], // what features read
 });
 
 /** Creates a user as the flows do; returns its id. */

@@ -164,7 +164,7 @@ test("changes by the operator send webhooks in their order", async () => {
   await changeGroups(id, { add: ["staff", "admins"], remove: [] });
   await suspendUser(id);
   await restoreUser(id);
-  await deleteAccount({ userId: id, sessionId: null }, email, email);
+  await deleteAccount({ user: { id: id }, sessionId: null }, email, email);
   const data = { ...ada(), groups: ["admins", "staff"] };
   expect(await told()).toEqual(
     ["user.groups_changed", "user.suspended", "user.restored", "user.deleted"].map((type) => job(type, data)),
@@ -189,7 +189,10 @@ test.each([
     },
   ],
   ["the restoration of an active account", () => restoreUser(id)],
-  ["a deletion with another address", () => deleteAccount({ userId: id, sessionId: null }, email, "other@example.com")],
+  [
+    "a deletion with another address",
+    () => deleteAccount({ user: { id: id }, sessionId: null }, email, "other@example.com"),
+  ],
 ])("%s sends no webhook", async (_what, changeNothing) => {
   await changeNothing();
   expect(await told()).toEqual([]);

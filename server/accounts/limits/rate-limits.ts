@@ -136,8 +136,8 @@ export const countAttempt = (limit: Limit, address: string, network: string): Pr
   count(countersOf(limit, address, network));
 
 /** Counts a passkey's challenge for the user, or else the device: nobody else can use up its limit. Else for the network. */
-export async function countChallenge({ userId, deviceToken, network }: Visitor & { userId?: string }) {
-  const owner = userId ?? (await findAnyDevice(deviceToken));
+export async function countChallenge({ user, deviceToken, network }: Visitor & { user?: { id: string } }) {
+  const owner = user?.id ?? (await findAnyDevice(deviceToken));
   if (owner === null) return count(networkCounters(challengeLimit, network));
   return count([{ key: `passkey:owner:${owner}`, stage: 0, maximum: challengeLimit.perNetwork, window: quarterHour }]);
 }

@@ -21,7 +21,7 @@ const hashOf = (purpose: Purpose, ceremonyToken: string | null, challenge: strin
  * of its tabs has a challenge of its own. @returns `wait` seconds, without a challenge, after too many
  */
 export async function issueChallenge(
-  visitor: Visitor & { userId?: string },
+  visitor: Visitor & { user?: { id: string } },
   purpose: Purpose,
 ): Promise<{ challenge: Uint8Array<ArrayBuffer>; ceremonyToken: string } | { wait: number }> {
   const wait = await countChallenge(visitor);

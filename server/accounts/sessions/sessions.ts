@@ -158,11 +158,11 @@ async function offerBinding(em: EntityManager, session: string): Promise<string 
  */
 export async function endOtherAccess(
   em: EntityManager,
-  kept: Pick<Actor, "userId" | "sessionId">,
+  kept: Pick<Actor, "user" | "sessionId">,
   reason: SessionEnd,
   began: { way: "provider" } | { credentialId: string } | null = null,
 ): Promise<EndedOthers> {
-  const { userId } = kept;
+  const { id: userId } = kept.user;
   const endsAll = began !== null && (await em.count(Session, { id: kept.sessionId, ...began })) > 0;
   const sessionId = endsAll ? null : kept.sessionId;
   await endEmailChanges(em, { user: userId });
@@ -183,7 +183,7 @@ async function renewSession(em: EntityManager, userId: string, id: string): Prom
 
 /** Ends every session of the user, and every unconfirmed change of its address. @returns how many sessions */
 export const endAllAccess = async (em: EntityManager, userId: string, reason: SessionEnd): Promise<number> =>
-  (await endOtherAccess(em, { userId, sessionId: null }, reason)).count;
+  (await endOtherAccess(em, { user: { id: userId }, sessionId: null }, reason)).count;
 
 /** Locks the users, the email changes and the rows in the order of `endOthers`, as everywhere. */
 export async function endAccessOfAll(em: EntityManager): Promise<number> {
@@ -224,14 +224,14 @@ export async function endAccessOfSession(em: EntityManager, userId: string, sess
 
 /** Who acts on an account: its owner, with a session and a page's language, or an operator, who has neither. */
 export interface Actor extends Doer {
-  userId: string;
+  user: Pick<User, "id">;
   sessionId: string | null;
   language?: Language;
 }
 
 /** Locks the actor's user. `null` if the session has ended: a thief's late request must not succeed after a reset. */
-export async function lockOwner(em: EntityManager, { userId, sessionId }: Actor): Promise<User | null> {
-  const user = await lockUser(em, { id: userId });
-  const isOwner = sessionId === null || (await em.count(Session, { id: sessionId, user: userId, ...live() })) > 0;
+export async function lockOwner(em: EntityManager, { user: { id }, sessionId }: Actor): Promise<User | null> {
+  const user = await lockUser(em, { id });
+  const isOwner = sessionId === null || (await em.count(Session, { id: sessionId, user: id, ...live() })) > 0;
   return isOwner ? user : null;
 }

@@ -32,8 +32,8 @@ export function visitorFinder(): FindUser {
   let kept: Kept | undefined; // reading and decrypting the key takes 1 ms of CPU
 
   /** A JWT (RFC 7519) that tells the application at the origin `aud` who is signed in. */
-  function tokenFor({ userId: sub, sessionId, signedInAt, user }: SignedIn, aud: string): Promise<string> {
-    const { email, name, groups } = user;
+  function tokenFor({ sessionId, signedInAt, user }: SignedIn, aud: string): Promise<string> {
+    const { id: sub, email, name, groups } = user;
     const now = performance.now();
     if (!kept || kept.until <= now) kept = { until: now + reuse, signer: query(findSigner), tokens: new Map() };
     const { tokens, signer } = kept;
@@ -54,7 +54,7 @@ export function visitorFinder(): FindUser {
   return async (sessionToken, audience, boundToken) => {
     const signedIn = await resumeSession(sessionToken, boundToken);
     if (!signedIn || signedIn === "not_bound") return null;
-    const user = Object.assign(signedIn.user, { id: signedIn.userId, signedInAt: signedIn.signedInAt });
+    const user = Object.assign(signedIn.user, { signedInAt: signedIn.signedInAt });
     if (!config().identityKey) return user;
     const origin = audience();
     if (isAllowedOrigin(new URL(origin), config())) {

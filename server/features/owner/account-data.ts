@@ -14,7 +14,7 @@ export function shownColumns(user: User) {
 }
 
 /** All that is stored of a person (GDPR, articles 15 and 20), without hashes, keys and tokens. `null`: deleted meanwhile. */
-export async function accountData({ userId, sessionId }: Owner) {
+export async function accountData({ user: { id: userId }, sessionId }: Owner) {
   const user = await query((em) => em.findOne(User, { id: userId }));
   if (!user) return null;
   const passkeys = await passkeysOf(userId);

@@ -11,7 +11,7 @@ export async function deleteAccount(
   typedEmail: string,
 ): Promise<"deleted" | "not_confirmed" | "session_ended"> {
   if (parseAddress(typedEmail) !== email) return "not_confirmed";
-  const { userId } = actor;
+  const { id: userId } = actor.user;
   return unitOfWork(async (em) => {
     await lockAddresses(em, email);
     const user = await lockOwner(em, actor);

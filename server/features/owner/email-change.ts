@@ -34,7 +34,11 @@ export async function requestEmailChange(owner: Owner, typedEmail: string) {
     logEvent({ event: "email_change.refused", reason: "throttled" });
     return "requested";
   }
-  const { userId, sessionId, language } = owner;
+  const {
+    user: { id: userId },
+    sessionId,
+    language,
+  } = owner;
   const isOwner = await unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     if (!user) return false;
@@ -55,17 +59,18 @@ export async function requestEmailChange(owner: Owner, typedEmail: string) {
  * to end the user's changes must not tell which addresses have an account. Nobody knows a token that is not mailed.
  */
 export async function mailEmailChange(email: string, language: Language, asked: AskedEmailChange): Promise<MailCall> {
+  const { userId, sessionId, currentEmail } = asked;
   const { token, row } = newLink(email);
   const answer = await unitOfWork(async (em) => {
-    const user = await lockOwner(em, asked);
-    if (user?.email !== asked.currentEmail) return "session_ended";
+    const user = await lockOwner(em, { user: { id: userId }, sessionId });
+    if (user?.email !== currentEmail) return "session_ended";
     await em.insert(EmailChange, { ...row, user: user.id });
     if ((await em.count(User, { email })) > 0) return "taken";
     return mayHaveAddress(email) ? "link" : "refused";
   });
   if (answer === "taken") return () => sendMail(email, addressTakenMail(language));
   if (answer !== "link") return simulateMail;
-  return () => sendMail(email, emailChangeMail(language, email, token, asked.currentEmail));
+  return () => sendMail(email, emailChangeMail(language, email, token, currentEmail));
 }
 
 /** The unexpired change of this link, with its user; `null` when there is none. */
@@ -93,7 +98,7 @@ async function consumeEmailChange(em: EntityManager, visitor: Visitor & Partial<
   const change = await findChange(em, link);
   if (!change) return "invalid_link";
   const { id: userId, email: oldEmail } = change.user;
-  if (visitor.userId !== undefined && visitor.userId !== userId) return "another_account";
+  if (visitor.user && visitor.user.id !== userId) return "another_account";
   const { tokenHash, email: newEmail } = change;
 
   await lockAddresses(em, oldEmail, newEmail);
@@ -103,7 +108,7 @@ async function consumeEmailChange(em: EntityManager, visitor: Visitor & Partial<
   await endEveryLink(em, userId, oldEmail, newEmail);
   user.email = newEmail;
   Object.assign(user, deliverable);
-  const ended = await endOtherAccess(em, { userId, sessionId: visitor.sessionId ?? null }, "email_changed");
+  const ended = await endOtherAccess(em, { user, sessionId: visitor.sessionId ?? null }, "email_changed");
   if (!ended.kept) await distrustEarlierUser(em, user);
   await tell(em, "email_changed", user, { by: visitor, previousEmail: oldEmail });
   return ended;

@@ -58,8 +58,8 @@ export async function logOut(tokens: string[]): Promise<void> {
 export const endSession = (owner: Actor, sessionId: string): Promise<number | null> =>
   unitOfWork(async (em) => {
     if (!(await lockOwner(em, owner))) return null;
-    const ended = await endAccessOfSession(em, owner.userId, sessionId);
-    if (ended > 0) await record(em, [owner.userId], owner, { type: "session.ended", detail: "ended_by_user" });
+    const ended = await endAccessOfSession(em, owner.user.id, sessionId);
+    if (ended > 0) await record(em, [owner.user.id], owner, { type: "session.ended", detail: "ended_by_user" });
     return ended;
   });
 

@@ -19,10 +19,10 @@ export const passkeysOf = (userId: string): Promise<Passkey[]> =>
 
 /** What the browser creates the passkey from. `null` for an upgrade of an account that has one. */
 export async function startAddingPasskey(owner: Owner, by: Adding) {
-  const passkeys = await passkeysOf(owner.userId);
+  const passkeys = await passkeysOf(owner.user.id);
   if (by === "upgrade" && passkeys.length > 0) return null;
   const { email, name } = owner.user;
-  return startCreation(owner, purposeOf(owner, by), { userId: owner.userId, email, name, passkeys });
+  return startCreation(owner, purposeOf(owner, by), { userId: owner.user.id, email, name, passkeys });
 }
 
 /** The account as the WebAuthn Signal API names it to the browser's password manager. */

@@ -15,7 +15,7 @@ export function verifyCurrentPassword(owner: Owner, password: string) {
   const { email } = owner.user;
   return countLogin(owner, email, async () => {
     const verified = await authenticate(owner, { email, password });
-    return verified?.id === owner.userId ? verified : null;
+    return verified?.id === owner.user.id ? verified : null;
   });
 }
 

@@ -11,6 +11,7 @@ import type { Visitor } from "../../visitor";
 const longestSeenInterval = 3_600_000; // ms between two writes of `last_seen_at`, or a twelfth of the idle lifetime
 
 interface SignedInUser {
+  id: string;
   email: string;
   name: string | null;
   /** An https URL; `null` for any other. */
@@ -27,7 +28,6 @@ interface SignedInUser {
 }
 
 export interface SignedIn {
-  userId: string;
   sessionId: string;
   /** Stays when the session gets another id. */
   sessionKey: string;
@@ -44,7 +44,7 @@ export type Owner = Visitor & SignedIn;
 const liveSessionWith = (columns: string, join: string) => `
   select ${columns} s.id as "sessionId", coalesce(s.key, s.id) as "sessionKey", s.created_at as "createdAt", s.last_seen_at as "lastSeenAt",
     s.expires_at as "expiresAt",
-    u.id as "userId", u.email, u.name, u.picture_url as "pictureUrl", u.groups,
+    u.id, u.email, u.name, u.picture_url as "pictureUrl", u.groups,
     u.idp_groups as "idpGroups", u.idp_id as "idpId", u.idp_issuer as "idpIssuer",
     u.password_hash is not null as "hasPassword",
     u.idp_id is not null and coalesce(u.idp_issuer = ?, true) as "isLinked",
@@ -64,7 +64,7 @@ const boundLiveSession = liveSessionWith(
 /** Times are as PostgreSQL writes them. */
 type LiveSession = SignedInUser &
   Pick<User, "idpGroups" | "idpId" | "idpIssuer"> &
-  Record<"userId" | "sessionId" | "sessionKey" | "createdAt" | "lastSeenAt" | "expiresAt", string> & {
+  Record<"sessionId" | "sessionKey" | "createdAt" | "lastSeenAt" | "expiresAt", string> & {
     isRefused?: boolean | null;
   };
 
@@ -83,9 +83,9 @@ export async function resumeSession(
     ? await prepared<LiveSession>("bound-live-session", boundLiveSession, [...bound, ...values])
     : await prepared<LiveSession>("live-session", liveSession, values);
   if (!row) return null;
-  const { userId, sessionId, sessionKey } = row;
+  const { sessionId, sessionKey } = row;
   if (row.isRefused) {
-    await logRefusal(sessionId, userId);
+    await logRefusal(sessionId, row.id);
     return "not_bound";
   }
   let lastSeen = Date.parse(row.lastSeenAt);
@@ -93,14 +93,14 @@ export async function resumeSession(
     await query((em) => em.nativeUpdate(Session, { id: sessionId }, { lastSeenAt: now }));
     lastSeen = now.getTime();
   }
-  const { email, name, isLinked, isLinkQuestioned, isUndeliverable } = row;
+  const { id, email, name, isLinked, isLinkQuestioned, isUndeliverable } = row;
   return {
-    userId,
     sessionId,
     sessionKey,
     signedInAt: new Date(row.createdAt),
     expiresAt: new Date(Math.min(Date.parse(row.expiresAt), lastSeen + idleLifetime())),
     user: {
+      id,
       email,
       name,
       pictureUrl: shownPicture(row.pictureUrl),
