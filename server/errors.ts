@@ -1,4 +1,4 @@
-import type { ExternalSignInFailure, MailRefusal } from "./events";
+import type { CallFailureReason, ExternalSignInFailure, MailRefusal, SignInStep } from "./events";
 
 /** A reason not to start, in one message for the operator. */
 export class StartError extends Error {
@@ -30,6 +30,24 @@ export class SessionNotRefreshed extends Error {
 /** An error whose reason is a fixed word, which may be logged. */
 export class ErrorWithReason<Reason extends string = string> extends Error {
   constructor(readonly reason: Reason) {
+    super(reason);
+  }
+}
+
+/**
+ * A call to another service failed. Of the request and the answer, it holds only an error code: the service's own or,
+ * if the service is unreachable, that of the system or of TLS, e.g. `ECONNREFUSED`.
+ */
+export class CallError extends ErrorWithReason<CallFailureReason> {
+  override name = "CallError";
+  step: SignInStep | undefined;
+
+  constructor(
+    reason: CallFailureReason,
+    readonly code?: string | number | undefined,
+    /** The answer's status; `undefined` without an answer. */
+    readonly status?: number,
+  ) {
     super(reason);
   }
 }

@@ -1,28 +1,10 @@
 import ky from "ky";
 import type * as z from "zod";
-import { ErrorWithReason } from "../errors";
-import type { CallFailureReason, SignInStep } from "../events";
+import { CallError } from "../errors";
+import type { SignInStep } from "../events";
 
 const longestCall = 5_000; // ms, from the start of the call to the end of the answer's body
 const largestAnswer = 1_048_576; // bytes, decoded
-
-/**
- * Of the request and the answer, it holds only an error code: the service's own or, if the service is unreachable, that
- * of the system or of TLS, e.g. `ECONNREFUSED`.
- */
-export class CallError extends ErrorWithReason<CallFailureReason> {
-  override name = "CallError";
-  step: SignInStep | undefined;
-
-  constructor(
-    reason: CallFailureReason,
-    readonly code?: string | number | undefined,
-    /** The answer's status; `undefined` without an answer. */
-    readonly status?: number,
-  ) {
-    super(reason);
-  }
-}
 
 export interface Call {
   step?: SignInStep;

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { type Call, CallError, callJson } from "../calls/json-client";
+import { type Call, callJson } from "../calls/json-client";
 import type { MailServiceConfig } from "../config";
-import { MailRefused } from "../errors";
+import { CallError, MailRefused } from "../errors";
 import type { MailRefusal } from "../events";
 import { headersIn, type Mail, type Mailer } from "./mail";
 

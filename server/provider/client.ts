@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import { CallError, callJson } from "../calls/json-client";
+import { callJson } from "../calls/json-client";
 import { config, type IdentityProviderConfig } from "../config";
-import { ExternalSignInError } from "../errors";
+import { CallError, ExternalSignInError } from "../errors";
 import { discoverEndpoints, discoveredEndpoints } from "./discovery";
 import { type Endpoints, entryOf, groupsClaim, type Profile, type Provider, providers } from "./providers";
 

@@ -1,6 +1,7 @@
 import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
 import * as z from "zod";
-import { CallError, callJson } from "../calls/json-client";
+import { callJson } from "../calls/json-client";
+import { CallError } from "../errors";
 import { discoverEndpoints, keptAnswers } from "./discovery";
 
 /** RFC 7517, section 5. */

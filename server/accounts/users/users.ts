@@ -37,8 +37,8 @@ interface NewUser {
 
 /**
  * Creates a user, and removes every registration of the address: a link that was mailed before must not set a password
- * later. The caller holds `lockAddresses`. @throws UniqueConstraintViolationException when the address or the
- * provider's id has a user by now
+ * later. Tells the application (`user.created`). The caller holds `lockAddresses`.
+ * @throws UniqueConstraintViolationException when the address or the provider's id has a user by now
  */
 export async function createUser(em: EntityManager, user: NewUser): Promise<string> {
   const { id = crypto.randomUUID() } = user;

@@ -1,5 +1,6 @@
-import { CallError, callJson } from "../../calls/json-client";
+import { callJson } from "../../calls/json-client";
 import type { Config } from "../../config";
+import { CallError } from "../../errors";
 import { forgedClient, type SelfReport, selfReportShape } from "../../features/operator/health";
 import { type Check, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
 import { type InstallationId, ownOrigin } from "./database";

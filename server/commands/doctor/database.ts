@@ -1,14 +1,14 @@
 import { type FilterQuery, raw } from "@mikro-orm/core";
 import { linkedForGroups, notLinked } from "../../accounts/provider/provider-identities";
 import { noWayIn } from "../../accounts/users/ways-in";
-import { CallError, callText } from "../../calls/json-client";
+import { callText } from "../../calls/json-client";
 import { type Config, config } from "../../config";
 import { folderOf, hasNoDatabase } from "../../database/embedded";
 import { User } from "../../database/entities";
 import { hasNewerMigration, missingMigrations, serverVersion } from "../../database/migrate";
 import { migrationNames } from "../../database/migrations";
 import { type Database, openDatabase } from "../../database/orm";
-import { FolderInUse, StartError } from "../../errors";
+import { CallError, FolderInUse, StartError } from "../../errors";
 import { canSign } from "../../features/application/signing-keys";
 import { installationIdOf } from "../../features/operator/health";
 import { isPrepared } from "../../features/operator/schema";

@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { CallError, callJson } from "../../calls/json-client";
+import { callJson } from "../../calls/json-client";
 import type { Config } from "../../config";
+import { CallError } from "../../errors";
 import { findEndpoints, tokenErrorFor } from "../../provider/client";
 import { metadataUrl } from "../../provider/discovery";
 import { type Check, causeOf, checksOf, type Troubles, troubleOf } from "./check";

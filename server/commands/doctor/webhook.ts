@@ -1,6 +1,5 @@
-import { CallError } from "../../calls/json-client";
 import type { Config } from "../../config";
-import { EndpointGone } from "../../errors";
+import { CallError, EndpointGone } from "../../errors";
 import { sendWebhook } from "../../features/application/webhooks";
 import { type Check, causeOf, checksOf, type Troubles, troubleOf } from "./check";
 

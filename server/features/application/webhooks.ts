@@ -2,9 +2,9 @@ import dns from "node:dns/promises";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { Webhook } from "standardwebhooks";
-import { CallError, callText } from "../../calls/json-client";
+import { callText } from "../../calls/json-client";
 import { config } from "../../config";
-import { EndpointGone } from "../../errors";
+import { CallError, EndpointGone } from "../../errors";
 import type { AccountChange, ChangedUser, JobHandler, WebhookJob } from "../../queue/jobs";
 import { isLoopback } from "../../settings/formats";
 

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { normalizeAddress } from "../../accounts/users/email-address";
-import { CallError, callText } from "../../calls/json-client";
+import { callText } from "../../calls/json-client";
 import { config } from "../../config";
+import { CallError } from "../../errors";
 import { logEvent } from "../../log";
 import { longestPassword } from "../../rules";
 
