@@ -111,11 +111,10 @@ function readAttempt(request: Request, name: string): SignInAttempt | null {
 
 const failureName = "idp_failure";
 
+const failureCookie = { path: "/", maxAge: 600 }; // the page's data come from /login.data
+
 const writeFailure = (request: Request, headers: Headers, failure: SignInAttempt): void =>
-  headers.append(
-    "Set-Cookie",
-    writeCookie(request, failureName, encodeAttempt(failure), { path: "/", maxAge: 600 }), // the page's data come from /login.data
-  );
+  headers.append("Set-Cookie", writeCookie(request, failureName, encodeAttempt(failure), failureCookie));
 
 export function failSignIn(request: Request, headers: Headers, failed: Partial<SignInAttempt>): Response {
   const { returnTo = null, maxAge = null, canRestart = false, problem = null } = failed;
@@ -127,8 +126,8 @@ export function failSignIn(request: Request, headers: Headers, failed: Partial<S
 export const failureShown = (request: Request): SignInAttempt | null =>
   new URL(request.url).searchParams.get("notice") === "idp_failed" ? readAttempt(request, failureName) : null;
 
-/** @returns whether the attempt that starts now restarts one that failed */
-function startsAgain(request: Request, headers: Headers): boolean {
+/** Uses up the restart of a failed attempt. @returns whether there was one: the attempt that starts now is it */
+function takeRestart(request: Request, headers: Headers): boolean {
   const failure = readAttempt(request, failureName);
   if (failure?.canRestart) writeFailure(request, headers, { ...failure, canRestart: false });
   return failure?.canRestart ?? false;
@@ -159,7 +158,7 @@ export function signInCookies(
   target: Pick<SignInAttempt, "returnTo" | "maxAge">,
 ): Headers {
   const headers = attemptCookies(request, attempt);
-  const started = { ...target, canRestart: !startsAgain(request, headers), problem: null };
+  const started = { ...target, canRestart: !takeRestart(request, headers), problem: null };
   const name = nameOf(request, attempt.state, attempt.secret);
   let size = `${name}=${encodeAttempt(started)}`.length;
   for (const pair of sentPairs(request, /^oauth_attempt_[0-9a-f]{32}=/).reverse()) {

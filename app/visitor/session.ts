@@ -63,7 +63,7 @@ export async function requireGuest(
   maxAge = maxAgeOf(request),
 ): Promise<boolean> {
   const isRefusedForm = followsForm(request);
-  const signedIn = isRefusedForm && maxAge === null ? null : await getUser(request, true);
+  const signedIn = isRefusedForm && maxAge === null ? null : await getUser(request, !isRefusedForm);
   if (!signedIn) return false;
   if (maxAge !== null && isOlderThan(maxAge, signedIn.signedInAt)) return true;
   if (isRefusedForm) return false;

@@ -97,7 +97,10 @@ export async function callText(url: string, call: Call): Promise<string> {
   }
 }
 
-/** Calls another service once, as `callText`, and parses its JSON. @throws CallError, with the call's `step` */
+/**
+ * Calls another service once, as `callText`, and parses its JSON.
+ * @throws CallError, with the call's `step`, also for an answer of another shape
+ */
 export async function callJson<T>(url: string, call: Call, shape: z.ZodType<T>): Promise<T> {
   try {
     return parse(await callText(url, call), shape);

@@ -130,16 +130,16 @@ const printLink = (email: string) =>
   });
 
 const endSessions = (email: string) =>
-  withUser(email, async ({ id }) => {
-    const ended = await endOtherSessions({ user: { id: id }, sessionId: null });
+  withUser(email, async (user) => {
+    const ended = await endOtherSessions({ user, sessionId: null });
     if (ended === null) throw noAccount(email);
     print(`${counted(ended.count, "session")} ended.`);
   });
 
 const unlink = (email: string) =>
-  withUser(email, async ({ id, idpId }) => {
-    if (idpId === null) throw new CommandError(`The account ${email} is not connected to a provider.`);
-    const outcome = await unlinkProvider({ user: { id: id }, sessionId: null });
+  withUser(email, async (user) => {
+    if (user.idpId === null) throw new CommandError(`The account ${email} is not connected to a provider.`);
+    const outcome = await unlinkProvider({ user, sessionId: null });
     if (outcome === "session_ended") throw noAccount(email);
     if (outcome === "only_way_in") {
       throw new CommandError(`The provider is the only way to sign in to ${email}. Nothing was changed.`);
@@ -149,7 +149,7 @@ const unlink = (email: string) =>
 
 const remove = (email: string) =>
   withUser(email, async (user) => {
-    const outcome = await deleteAccount({ user: { id: user.id }, sessionId: null }, user.email, user.email);
+    const outcome = await deleteAccount({ user, sessionId: null }, user.email, user.email);
     if (outcome !== "deleted") throw new CommandError(`${email} was not deleted.`);
     print("The account is deleted.");
   });

@@ -104,7 +104,7 @@ async function discover(issuer: string) {
 }
 
 /**
- * The issuer's endpoints (OpenID Connect Discovery 1.0): fetched once a day, and refused if they are not the issuer's, or
- * not encrypted. @throws CallError
+ * The issuer's endpoints (OpenID Connect Discovery 1.0): fetched once a day, and refused if they are not the issuer's,
+ * or not encrypted. @throws CallError
  */
 export const { current: discoverEndpoints, known: discoveredEndpoints } = keptAnswers(discover);

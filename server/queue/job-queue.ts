@@ -77,8 +77,8 @@ export const webhooks: QueueKind<WebhookJob> = {
 };
 
 /**
- * How long a job waits before it starts, in ms: a random time from `from` to `to`. A job for a known address does more work
- * than one for an unknown one. Started at once, it would slow down the answer to its own request, or to the next one.
+ * How long a job waits before it starts, in ms: a random time from `from` to `to`. A job for a known address does more
+ * work than one for an unknown one. Started at once, it would slow down the answer to its own request, or to the next.
  */
 export const randomDelay = { from: 50, to: 450 };
 

@@ -98,8 +98,8 @@ export interface WebhookJob {
 export type MailCall = () => Promise<"sent" | "simulated">;
 
 /**
- * Does a job's work in the database, if it has any. Resolves with the other part of the job, if there is one: its call to
- * the mail service, or to the application.
+ * Does a job's work in the database, if it has any. Resolves with the other part of the job, if there is one: its call
+ * to the mail service, or to the application.
  */
 export type JobHandler<Task> = (
   job: Task,

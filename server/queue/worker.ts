@@ -22,7 +22,7 @@ interface Judgement {
   refusal?: MailRefusal | null;
   /** Whether the job is deleted after its last retry: it had no mail. */
   leavesNothing?: boolean;
-  /** The event of an end of the queue in this process. */
+  /** The event to log if this process works no more jobs of the queue. */
   stop?: AuthenticationEvent;
 }
 

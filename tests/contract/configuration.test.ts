@@ -631,19 +631,31 @@ describe("a logo is read and checked", () => {
   });
 });
 
-describe("a secret may be in a file", () => {
+test("a setting that is no secret is read from no file", () => {
+  expect(loadConfig({ PORT_FILE: fileOf("8080") }).port).toBe(3000);
+});
+
+describe("the file of a secret", () => {
   const noKey = { ...resend, RESEND_API_KEY: undefined };
   const noToken = { ...postmark, POSTMARK_SERVER_TOKEN: undefined };
   const client = { IDP_CLIENT_ID: "a-client" };
   const clientSecret = (secret: string) => ({ identityProvider: { clientSecret: secret } });
 
   test.each<[string, ...Read]>([
-    ["a URL", { DATABASE_URL_FILE: fileOf(`${postgres.DATABASE_URL}\n`) }, { databaseUrl: postgres.DATABASE_URL }],
-    ["SMTP", { ...smtp, SMTP_URL: "", SMTP_URL_FILE: fileOf("smtp://[::1]") }, { mail: { server: { host: "::1" } } }],
+    [
+      "a database's URL",
+      { DATABASE_URL_FILE: fileOf(`${postgres.DATABASE_URL}\n`) },
+      { databaseUrl: postgres.DATABASE_URL },
+    ],
+    [
+      "a mail server's URL",
+      { ...smtp, SMTP_URL: "", SMTP_URL_FILE: fileOf("smtp://[::1]") },
+      { mail: { server: { host: "::1" } } },
+    ],
     ["a key", { ...noKey, RESEND_API_KEY_FILE: fileOf("s3cret\r\n") }, { mail: { apiKey: "s3cret" } }],
     ["a token", { ...noToken, POSTMARK_SERVER_TOKEN_FILE: fileOf("s3cret") }, { mail: { apiKey: "s3cret" } }],
     [
-      "a webhook's",
+      "a webhook's secret",
       { ...webhook, WEBHOOK_SECRET: "", WEBHOOK_SECRET_FILE: fileOf(`${webhookSecret}\n`) },
       { webhook: { secret: webhookSecret } },
     ],
@@ -654,8 +666,7 @@ describe("a secret may be in a file", () => {
       { identityKey },
     ],
     ["spaces", { ...client, IDP_CLIENT_SECRET_FILE: fileOf(" s3cret ") }, clientSecret(" s3cret ")],
-    ["no secret", { PORT_FILE: fileOf("8080") }, { port: 3000 }],
-  ])("%s", (_what, environment, expected) => {
+  ])("may have %s", (_what, environment, expected) => {
     expect(loadConfig(environment)).toMatchObject(expected);
   });
 
@@ -669,7 +680,7 @@ describe("a secret may be in a file", () => {
     ["DATABASE_URL_FILE cannot be read: ENOENT", { PROCESSES: "4", DATABASE_URL_FILE: " " }],
     [badUrl, { DATABASE_URL_FILE: fileOf("\n") }],
     ["IDP_CLIENT_SECRET must not be blank", { ...client, IDP_CLIENT_SECRET_FILE: fileOf("\n") }],
-  ])("%s", (problem, environment) => {
+  ])("stops a start: %s", (problem, environment) => {
     expect(problems(environment)).toEqual([problem]);
   });
 });

@@ -513,6 +513,11 @@ describe("a bound session", () => {
       expect((await confirmAddress(link, options)).status).toBe(503);
     });
 
+    test("leads to no 503 page after a refused login that asked for a recent sign-in", async () => {
+      const afterRefusal = { ...options, facts: { method: "POST" } };
+      expect((await openLogin("?max_age=600", afterRefusal)).status).toBe(200);
+    });
+
     test("is none for a program", async () => {
       expect((await call(authSession.loader, get("/auth/session", options))).status).toBe(401);
     });

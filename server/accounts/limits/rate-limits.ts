@@ -135,7 +135,10 @@ export async function takeBackCount(counters: Counters): Promise<void> {
 export const countAttempt = (limit: Limit, address: string, network: string): Promise<number | null> =>
   count(countersOf(limit, address, network));
 
-/** Counts a passkey's challenge for the user, or else the device: nobody else can use up its limit. Else for the network. */
+/**
+ * Counts a passkey's challenge for the user, else for the device, else for the network. Nobody else can use up the limit
+ * of a user or a device.
+ */
 export async function countChallenge({ user, deviceToken, network }: Visitor & { user?: { id: string } }) {
   const owner = user?.id ?? (await findAnyDevice(deviceToken));
   if (owner === null) return count(networkCounters(challengeLimit, network));

@@ -88,8 +88,8 @@ export const lockUserOf = (em: EntityManager, identity: Identity): Promise<User 
   });
 
 /**
- * Locks an identity, which may have no account, and addresses, as `lockAddresses` does. A logout at the provider locks the
- * identity, too.
+ * Locks an identity, which may have no account, and addresses, as `lockAddresses` does. A logout at the provider locks
+ * the identity, too.
  */
 export const lockIdentity = (em: EntityManager, identity: Identity, ...emails: string[]) =>
   lockTexts(em, [logoutKey(identity), ...emails]);

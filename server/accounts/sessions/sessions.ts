@@ -11,7 +11,7 @@ import { mintToken, sha256 } from "../../tokens";
 import type { Visitor } from "../../visitor";
 import { endEmailChanges } from "../links/mailed-links";
 import { type Identity, logoutKey, logoutMemory } from "../provider/provider-identities";
-import { type Doer, eventWriting, record } from "../users/history";
+import { type Doer, eventValues, eventWriting, record } from "../users/history";
 import { lockUser } from "../users/users";
 
 /** From the last use, in ms. */
@@ -74,7 +74,7 @@ export async function endSessionsOfTokens(em: EntityManager, tokens: string[]): 
 
 // One statement instead of three: a returning external sign-in then takes four, with BEGIN, COMMIT and the lock of the
 // user's row. If a surplus row is locked, another transaction uses or ends it: the next row is removed instead.
-const startOne = ({ told, trimmed }: Pick<ReturnType<typeof eventWriting>, "told" | "trimmed">) => `
+const startOne = `
   with replaced as (${endOfTokens}),
   others as (select id, created_at, last_seen_at from sessions where user_id = ? and token_hash <> all(?::text[])),
   surplus as (
@@ -85,8 +85,8 @@ const startOne = ({ told, trimmed }: Pick<ReturnType<typeof eventWriting>, "told
   started as (
     insert into sessions (id, token_hash, user_id, user_agent, way, credential_id, created_at, last_seen_at, expires_at)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?)),
-  told as (${told}),
-  trimmed as (${trimmed})
+  told as (${eventWriting.told}),
+  trimmed as (${eventWriting.trimmed})
   select array(select user_id::text from replaced) as "replacedUserIds",
     (select count(*)::int from surplus) as "endedCount",
     exists (select from users where id = ? and idp_logout_at >= ?)
@@ -125,9 +125,9 @@ export async function startSession(em: EntityManager, userId: string, signIn: Si
   const id = crypto.randomUUID();
   const row = [id, sha256(token), userId, userAgent, way, credentialId, now, now, expiresAt];
   const logout = identity ? [visitor.arrivedAt, logoutKey(identity), visitor.arrivedAt] : [null, null, null];
-  const event = eventWriting([userId], { userAgent, sessionKey: id }, { type: "session.started", way, at: now });
-  const values = [replaced, userId, replaced, ...row, ...event.values, userId, ...logout];
-  const [ended] = await preparedWithin<EndedByStart>(em, "start-session", startOne(event), values);
+  const event = eventValues([userId], { userAgent, sessionKey: id }, { type: "session.started", way, at: now });
+  const values = [replaced, userId, replaced, ...row, ...event, userId, ...logout];
+  const [ended] = await preparedWithin<EndedByStart>(em, "start-session", startOne, values);
   if (!ended) throw new Error("The statement has one row.");
   if (ended.isLoggedOut) throw new ExternalSignInError("logged_out");
   for (const replacedUserId of ended.replacedUserIds) logSessionEnd(em, replacedUserId, "replaced", 1);
@@ -149,10 +149,10 @@ async function offerBinding(em: EntityManager, session: string): Promise<string 
 }
 
 /**
- * Ends every unconfirmed change of the user's address, and every session but one, which may have asked for it. That one
- * gets a new id and token: a copy of its cookie ends with the others. The caller holds the user's row, as every sign-in
- * does; otherwise both could deadlock. A logout, or a sign-in in the same browser, ends no change: the owner may open the
- * link on another device.
+ * Ends every session of the user but one, and every unconfirmed change of the address: an ended session may have asked for
+ * it. The kept session gets a new id and token: a copy of its cookie ends with the others. The caller holds the user's
+ * row, as every sign-in does; otherwise both could deadlock. A logout, or a sign-in in the same browser, ends no change:
+ * the owner may open the link on another device.
  *
  * @param began the way to sign in that goes: a session that began by it ends, too
  */

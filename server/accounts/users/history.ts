@@ -31,27 +31,29 @@ const surplus = (users: string) => `
       from account_events where ${users} and ${kindOfEvent} = ?) as events
     where position >= ?)`;
 
-const told = `
-  insert into account_events (user_id, at, type, actor, way, browser, system, session_key, detail)
-  select user_id, ?::timestamptz, ?, ?, ?, ?, ?, ?::uuid, ? from unnest(?::uuid[]) as user_id`;
-const trimmed = surplus("user_id = any(?::uuid[])");
+/** The parts of a statement that writes an event for several users, and removes the surplus. */
+export const eventWriting = {
+  told: `
+    insert into account_events (user_id, at, type, actor, way, browser, system, session_key, detail)
+    select user_id, ?::timestamptz, ?, ?, ?, ?, ?, ?::uuid, ? from unnest(?::uuid[]) as user_id`,
+  trimmed: surplus("user_id = any(?::uuid[])"),
+};
 
-/** The parts of a statement that writes an event for several users (`told`) and removes the surplus, with their values. */
-export function eventWriting(userIds: string[], by: Doer, event: Told) {
+/** The values of `eventWriting`, in its order. */
+export function eventValues(userIds: string[], by: Doer, event: Told): unknown[] {
   const { at = new Date(), type, way = null, detail = null } = event;
   const actor = by.actor ?? (by.userAgent === undefined ? "operator" : "owner");
   const { browser, system } = browserNames(by.userAgent ?? null);
   const kind = way === null ? "change" : "signIn";
   const row = [at, type, actor, way, browser, system, by.sessionKey ?? null, detail];
-  return { told, trimmed, values: [...row, userIds, userIds, kind, most[kind]] };
+  return [...row, userIds, userIds, kind, most[kind]];
 }
 
-const writeEvent = `with told as (${told}) ${trimmed}`;
+const writeEvent = `with told as (${eventWriting.told}) ${eventWriting.trimmed}`;
 
 /** Writes an event into the history of users whose rows `em`'s transaction holds, or which it has just created. */
 export async function record(em: EntityManager, userIds: string[], by: Doer, event: Told): Promise<void> {
-  const { values } = eventWriting(userIds, by, event);
-  if (userIds.length > 0) await preparedWithin(em, "write-event", writeEvent, values);
+  if (userIds.length > 0) await preparedWithin(em, "write-event", writeEvent, eventValues(userIds, by, event));
 }
 
 // The user's row is locked first, as in every other transaction that writes events: a deletion could deadlock otherwise.

@@ -40,7 +40,7 @@ const wrongGroups = "is no list of at most 32 names of groups";
 
 const parsedGroups = z.array(z.string(wrongGroups), wrongGroups).refine(areGroups, wrongGroups).transform(sortedGroups);
 
-/** Of here alone: what a provider states at each sign-in, what the owner chose or answers, what mails told, since when. */
+/** What no other system has: what the provider states at each sign-in, questions, the language, bounces, the creation. */
 type NotInLines =
   | "pictureUrl"
   | "idpGroups"

@@ -13,7 +13,10 @@ export function shownColumns(user: User) {
   return { ...shown, groups: groupsOf(user) };
 }
 
-/** All that is stored of a person (GDPR, articles 15 and 20), without hashes, keys and tokens. `null`: deleted meanwhile. */
+/**
+ * A person's data (GDPR, articles 15 and 20): the account, its ways to sign in, its sessions and its history, without
+ * hashes, keys and tokens. `null` if the account was deleted meanwhile.
+ */
 export async function accountData({ user: { id: userId }, sessionId }: Owner) {
   const user = await query((em) => em.findOne(User, { id: userId }));
   if (!user) return null;

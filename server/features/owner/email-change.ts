@@ -28,17 +28,13 @@ import type { Owner } from "./signed-in";
 export async function requestEmailChange(owner: Owner, typedEmail: string) {
   const email = parseAddress(typedEmail);
   if (email === null) return "no_address";
-  const currentEmail = owner.user.email;
+  const { id: userId, email: currentEmail } = owner.user;
   if (email === currentEmail) return "own_address";
   if ((await countAttempt(registrationLimit, email, owner.network)) !== null) {
     logEvent({ event: "email_change.refused", reason: "throttled" });
     return "requested";
   }
-  const {
-    user: { id: userId },
-    sessionId,
-    language,
-  } = owner;
+  const { sessionId, language } = owner;
   const isOwner = await unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     if (!user) return false;

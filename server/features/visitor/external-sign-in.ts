@@ -115,9 +115,9 @@ async function recordRefusal({ userAgent }: Visitor, profile: Profile, detail: E
 }
 
 /**
- * Finds, links or creates the profile's account and starts its session, in one transaction. The search by address has
- * a transaction of its own: PostgreSQL keeps the lock of a row that it waited for, even if the row has lost its id or address
- * meanwhile. Waiting for the address with that lock would deadlock with a deletion. @throws ExternalSignInError
+ * Finds, links or creates the profile's account and starts its session, in one transaction. The search by address has a
+ * transaction of its own: PostgreSQL keeps the lock of a row that it waited for, even if the row has lost its id or
+ * address meanwhile. Waiting for the address with that lock would deadlock with a deletion. @throws ExternalSignInError
  */
 export async function signInToAccount(visitor: Visitor, profile: Profile): Promise<NewSession> {
   const identity = identityOf(profile);
