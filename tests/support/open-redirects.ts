@@ -17,6 +17,7 @@ export const bypasses = (own: string): [what: string, text: string][] => [
   ["the same with one dot", "/.//evil.example"],
   ["the same with an encoded dot", "/%2e%2e//evil.example"],
   ["the same below a folder", "/a/../..//evil.example"],
+  ["the same below a folder that starts with a dot", "/a/.b/../../..//evil.example"],
   ["the same with a backslash", "/..\\/evil.example"],
   ["the same with a tab", "/.\t.//evil.example"],
   ["an encoded slash in the host", "//%2fevil.example"],
@@ -62,7 +63,7 @@ export const bypasses = (own: string): [what: string, text: string][] => [
 
 const piece = fc.constantFrom(
   ..."/\\:@.?#;,*%&='\" \t\n\r\0",
-  ..."..|//|/..//|/./|%2f|%5c|%2e|%09|%00|http:|https:|HTTPS://|javascript:|blob:|ftp:".split("|"),
+  ..."..|//|/..//|/./|/.a|%2f|%5c|%2e|%09|%00|http:|https:|HTTPS://|javascript:|blob:|ftp:".split("|"),
   ..."localhost|localhost:3000|http://localhost:3000|a.shop.example|shop.example|app.example|https://app.example".split(
     "|",
   ),
