@@ -1,3 +1,5 @@
+import { hasDotSegment } from "../settings/return-to";
+
 /** A request target without dot segments, which could make a page look like a static file. */
 export interface Target {
   path: string;
@@ -9,7 +11,8 @@ export interface Target {
 export function parseTarget(url: string): Target | null {
   const [, authority, path, query] = /^(?:https?:\/\/([^/?#]*))?(\/[^?#]*)?(\?[^#]*)?(?:#.*)?$/is.exec(url) ?? [];
   if (authority === undefined && path === undefined) return null;
-  return { authority, path: new URL(`http://localhost${path ?? "/"}`).pathname, query: query ?? "" };
+  const parsed = new URL(`http://localhost${path ?? "/"}`);
+  return hasDotSegment(parsed) ? null : { authority, path: parsed.pathname, query: query ?? "" };
 }
 
 const longestPath = 512;

@@ -29,14 +29,14 @@ export function isAllowedOrigin(url: URL, { appUrl, returnOrigins }: ReturnOrigi
   });
 }
 
-const dotSegment = /\/\.\.?(?:\/|$)/;
+/** After a segment such as `.a`, `URL` of Node 20 and 22 keeps dot segments that browsers resolve (ada-url/ada#935). */
+export const hasDotSegment = ({ pathname }: URL) => /\/\.\.?(?:\/|$)/.test(pathname);
 
 /** Not by `URL.canParse`: in Node 20 and 22, it refuses hosts outside ASCII once V8 has optimised it. */
 function parse(text: string, base?: string): URL | null {
   try {
     const url = new URL(text, base);
-    // After a segment such as `.a`, `URL` of Node 20 and 22 keeps dot segments (ada-url/ada#935): browsers do not.
-    return dotSegment.test(url.pathname) ? null : url;
+    return hasDotSegment(url) ? null : url;
   } catch {
     return null;
   }
