@@ -17,7 +17,7 @@ type MailJob = Extract<Job, { email: string }>;
  * because a statement for known addresses alone would show in time. If it fails, the mail is not sent again.
  */
 const recorded =
-  ({ email, task }: MailJob, call: MailCall) =>
+  ({ email, task }: MailJob, id: string, call: MailCall) =>
   async () => {
     const outcome = await call().catch((error: unknown) => {
       if (error instanceof MailRefused) return error;
@@ -26,8 +26,11 @@ const recorded =
     const refusal = outcome instanceof MailRefused ? outcome : null;
     const type = refusal ? "mail.refused" : outcome === "sent" ? "mail.sent" : null;
     const isUndeliverable = refusal?.reason === "recipient_refused";
-    await recordMail(email, { type, detail: mailKind(task), isUndeliverable }).catch(logUnexpected);
+    const jobId = refusal ? null : id;
+    const recording = recordMail(email, { type, detail: mailKind(task), isUndeliverable, jobId });
+    const end = await recording.then(() => "ended", logUnexpected);
     if (refusal) throw refusal;
+    return end;
   };
 
 /** A job from an earlier version may have no language. */
@@ -57,6 +60,6 @@ export const handleJob: JobHandler<Job> = async (job, enqueued) => {
     case "purge_expired":
       return void (await purgeExpired());
     default:
-      return recorded(job, await mail(job));
+      return recorded(job, enqueued.id, await mail(job));
   }
 };

@@ -131,11 +131,12 @@ export class Worker<Task extends { task: string }> {
 
   async #work(job: FetchedJob<Task>, leaveDatabase = () => {}): Promise<void> {
     try {
-      await duringJob(job.id, async () => {
+      const end = await duringJob(job.id, async () => {
         const enqueued = { id: job.id, at: new Date(job.createdOn) };
         const call = await this.handle(job.data, enqueued).finally(leaveDatabase);
-        await call?.();
+        return call?.();
       });
+      if (end === "ended") return;
     } catch (error) {
       return duringJob(job.id, () => this.#fail(job, error));
     }

@@ -46,3 +46,12 @@ test("the job of an unknown address ends with the same statement", async () => {
   expect(known).toHaveLength(1);
   expect(await endOf("nobody@example.com")).toEqual(known);
 });
+
+test("the end of a mail's job and its entry in the history are one statement", async () => {
+  outgoing.answer("POST", api, { body: '{"ErrorCode":0}' });
+  await askForReset(email);
+  const sent = await statementsOf(() => latchkey.drain());
+  const ends = sent.filter(({ text }) => /account_events|delete from pgboss\.job/i.test(text));
+  expect(ends).toHaveLength(1);
+  expect(await latchkey.execute("select from pgboss.job")).toEqual([]);
+});

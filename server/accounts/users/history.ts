@@ -3,6 +3,7 @@ import { browserNames } from "../../browsers";
 import type { AccountEvent } from "../../database/entities";
 import { prepared, preparedWithin } from "../../database/unit-of-work";
 import type { AccountEventType, MailEventType } from "../../events";
+import { mailQueue } from "../../queue/jobs";
 
 export const historyKept = 180 * 86_400_000; // ms
 
@@ -58,7 +59,8 @@ export async function record(em: EntityManager, userIds: string[], by: Doer, eve
 
 // The user's row is locked first, as in every other transaction that writes events: a deletion could deadlock otherwise.
 const writeMailEvent = `
-  with owner as (select id from users where email = ? for no key update),
+  with ended as (delete from pgboss.job where name = '${mailQueue}' and id = ?::uuid),
+  owner as (select id from users where email = ? for no key update),
   told as (
     insert into account_events (id, user_id, at, type, detail)
     select ?::uuid, id, ?::timestamptz, ?, ? from owner where ?::text is not null
@@ -81,6 +83,8 @@ interface MailEvent {
   detail?: string | null;
   /** Whether it shows that mails to the address do not arrive. */
   isUndeliverable: boolean;
+  /** The job that is done with it, and is deleted. */
+  jobId?: string | null;
 }
 
 /**
@@ -88,8 +92,8 @@ interface MailEvent {
  * not, and whether a mail was sent or not (`type` is `null`). @returns the user, unless the event is known already
  */
 export async function recordMail(email: string, event: MailEvent): Promise<string | null> {
-  const { id = crypto.randomUUID(), at = new Date(), type, detail = null, isUndeliverable } = event;
-  const values = [email, id, at, type, detail, type, "mail", most.mail, isUndeliverable];
+  const { id = crypto.randomUUID(), at = new Date(), type, detail = null, isUndeliverable, jobId = null } = event;
+  const values = [jobId, email, id, at, type, detail, type, "mail", most.mail, isUndeliverable];
   const [told] = await prepared<{ userId: string }>("write-mail-event", writeMailEvent, values);
   return told?.userId ?? null;
 }
