@@ -151,14 +151,7 @@ export async function startExample(
       return server;
     },
     /** Runs a command of Latchkey beside it. */
-    commandBeside: (...words: string[]) => latchkey(words, serverSettings),
-    /** Runs a command of Latchkey, which stops meanwhile: the embedded database serves one process. */
-    async command(...words: string[]) {
-      await server.stop();
-      const finished = await latchkey(words, serverSettings);
-      server = await startServer(serverSettings);
-      return finished;
-    },
+    command: (...words: string[]) => latchkey(words, serverSettings),
     /** Changes the database while Latchkey is stopped. */
     async execute(sql: string) {
       await server.stop();

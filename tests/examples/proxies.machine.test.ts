@@ -115,7 +115,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
   });
 
   test("the doctor finds nothing wrong beside the running service", async () => {
-    const { status, stdout } = await example.commandBeside("doctor");
+    const { status, stdout } = await example.command("doctor");
     expect(stdout).toContain(`ok    APP_URL       ${example.url} leads to this service\n`);
     expect(stdout).toContain("ok    proxy         sends what TRUST_PROXY expects\n");
     expect(status).toBe(0);
