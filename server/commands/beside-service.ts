@@ -7,9 +7,9 @@ import { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import * as z from "zod";
 import { version } from "../../package.json";
-import { context } from "../context";
+import { context, type Terminal } from "../context";
 import { errorFields, log } from "../log";
-import { atTerminal, type Terminal, terminal } from "../terminal";
+import { terminal } from "../terminal";
 
 // The embedded database serves one process. A service that holds it runs the commands of the command line, which asks
 // by a socket in the data folder: only the folder's owner, and root, can reach it.
@@ -103,9 +103,9 @@ async function serve(socket: net.Socket, run: (words: string[]) => Promise<numbe
     send({ status: 1 });
   } else {
     const { words } = asked;
-    const used = terminalOf(socket, asked);
-    const status = await atTerminal(used, () => context.run({ actor: "cli" }, () => run(words)));
-    for (const stream of [used.out, used.err]) await finished(stream.end());
+    const terminal = terminalOf(socket, asked);
+    const status = await context.run({ actor: "cli", terminal }, () => run(words));
+    for (const stream of [terminal.out, terminal.err]) await finished(stream.end());
     send({ status });
   }
   socket.end();

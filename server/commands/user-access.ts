@@ -5,7 +5,7 @@ import { isGroup, mostGroups } from "../accounts/users/groups";
 import { changeGroups, restoreUser, suspendUser } from "../features/operator/user-access";
 import { clearLimits, type ListedUser, listUsers } from "../features/operator/user-administration";
 import { endEverySession } from "../features/owner/own-sessions";
-import { printable } from "../printable";
+import { printable } from "../terminal";
 import { withDatabase } from "./open-database";
 import { CommandError, counted, jsonOption, print, writeLine } from "./program";
 import { noAccount, withUser } from "./user";
