@@ -25,7 +25,7 @@ import type { RouteOf } from "./metrics";
 import { processValue } from "./process-value";
 import { JobQueue, randomDelay, setQueue } from "./queue/job-queue";
 import { plainIssuerWarning } from "./settings/combinations";
-import { unknownNames } from "./settings/unknown-names";
+import { unknownNames } from "./settings/read-settings";
 import { onStopSignal, shutdownLimit } from "./stop-signals";
 
 const mailLimit = 7_000; // ms of the shutdown limit, for mails that are being sent; later they fail and are retried

@@ -4,7 +4,7 @@ import { folderOf } from "../../database/embedded";
 import { closeMailer, createMailer, setMailer } from "../../mail/mailer";
 import { plainIssuerWarning } from "../../settings/combinations";
 import type { Network } from "../../settings/formats";
-import { unknownNames } from "../../settings/unknown-names";
+import { unknownNames } from "../../settings/read-settings";
 import { printable } from "../../terminal";
 import { CommandError, counted, jsonOption } from "../program";
 import { checkAddress } from "./address";
