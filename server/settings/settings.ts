@@ -6,7 +6,6 @@ import { logo } from "./logo";
 import { mailDrivers, mailServices } from "./mail-services";
 import { providerNames } from "./provider-names";
 import { parseCookieDomain } from "./session-domain";
-import { parseSmtpUrl } from "./smtp-url";
 
 /** The description of a setting, for the start, `.env.example` and `docs/settings.md`. */
 export interface Setting {
@@ -70,11 +69,7 @@ export const settings = {
       example: "Latchkey <no-reply@example.com>",
     },
     SMTP_URL: {
-      // One message for every fault: the URL holds the password.
-      format: formats.parsed(
-        parseSmtpUrl,
-        "must be smtps://user:password@host:465 or smtp://user:password@host:587, in user and password %40 for @",
-      ),
+      format: formats.smtpUrl,
       help: "`smtps://user:password@host:465`, or `smtp://user:password@host:587` with STARTTLS.",
       secret: true,
       requiredWith: "MAIL_DRIVER=smtp",
