@@ -1,12 +1,15 @@
+import * as z from "zod";
 import { callJson } from "../../calls/json-client";
 import type { Config } from "../../config";
 import { CallError } from "../../errors";
 import { forgedClient, type SelfReport, selfReportShape } from "../../features/operator/health";
-import { type Check, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
+import { siteOf } from "../../settings/session-domain";
+import { answerOf, type Check, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
 import { type InstallationId, ownOrigin } from "./database";
 
 const address = checksOf("APP_URL");
 const proxy = checksOf("proxy");
+const binding = checksOf("binding");
 
 const ask = (origin: string, headers: Record<string, string> = {}) =>
   callJson(`${origin}/auth/session?doctor`, { method: "GET", headers }, selfReportShape);
@@ -97,4 +100,23 @@ export async function checkAddress(config: Config, installation: InstallationId)
     const { reason, code } = error;
     return [address.fail(...troubleOf(unreached, `${reason} ${code}`, { appUrl, cause: String(code ?? reason) }))];
   }
+}
+
+const originsShape = z.object({ registering_origins: z.array(z.string()) });
+
+/** Whether browsers may bind sessions: for a whole site, they ask the site's own host. */
+export async function checkBinding({ deviceBoundSessions, sessionDomain, appUrl }: Config): Promise<Check[]> {
+  if (!deviceBoundSessions) return [];
+  const site = sessionDomain === null ? appUrl : siteOf(appUrl);
+  if (site === appUrl) return [binding.ok(`sessions of ${appUrl}, in browsers that can bind them to their device`)];
+  const url = `${site}/.well-known/device-bound-sessions`;
+  const mend = `serve {"registering_origins": ["${appUrl}"]} there, or pass that path on to this service`;
+  const answer = await answerOf(callJson(url, { method: "GET" }, originsShape));
+  if (typeof answer === "string") {
+    return [binding.warn(`no session is bound: ${url} has no list of origins (${answer})`, mend)];
+  }
+  if (!answer.registering_origins.includes(appUrl)) {
+    return [binding.warn(`no session is bound: ${url} does not name ${appUrl}`, mend)];
+  }
+  return [binding.ok(`sessions of the site ${site}, in browsers that can bind them`)];
 }

@@ -8,13 +8,13 @@ import { User } from "../../database/entities";
 import { hasNewerMigration, missingMigrations, serverVersion } from "../../database/migrate";
 import { migrationNames } from "../../database/migrations";
 import { type Database, openDatabase } from "../../database/orm";
-import { CallError, FolderInUse, StartError } from "../../errors";
+import { FolderInUse, StartError } from "../../errors";
 import { canSign } from "../../features/application/signing-keys";
 import { installationIdOf } from "../../features/operator/health";
 import { isPrepared } from "../../features/operator/schema";
 import { JobQueue } from "../../queue/job-queue";
 import { urlHost } from "../../settings/formats";
-import { type Check, checksOf, type Troubles, troubleOf } from "./check";
+import { answerOf, type Check, checksOf, type Troubles, troubleOf } from "./check";
 
 const database = checksOf("database");
 const migrations = checksOf("migrations");
@@ -118,16 +118,9 @@ export const ownOrigin = ({ host, port }: Config) => `http://${urlHost(host ?? "
 /** `/readyz` reports on the embedded database, which only the service can open. */
 async function askService(config: Config): Promise<Check> {
   const url = `${ownOrigin(config)}/readyz`;
-  try {
-    await callText(url, { method: "GET" });
-    return migrations.ok(`all applied: ${url} says ready`);
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error;
-    return migrations.fail(
-      `${url} does not say ready (${error.reason})`,
-      "see the log of the service, and HOST and PORT",
-    );
-  }
+  const cause = await answerOf(callText(url, { method: "GET" }).then(() => null));
+  if (cause === null) return migrations.ok(`all applied: ${url} says ready`);
+  return migrations.fail(`${url} does not say ready (${cause})`, "see the log of the service, and HOST and PORT");
 }
 
 export async function checkDatabase(

@@ -5,12 +5,10 @@ import { closeMailer, createMailer, setMailer } from "../../mail/mailer";
 import { plainIssuerWarning } from "../../settings/combinations";
 import type { Network } from "../../settings/formats";
 import { unknownNames } from "../../settings/read-settings";
-import { printable } from "../../terminal";
-import { CommandError, counted, jsonOption } from "../program";
-import { checkAddress } from "./address";
+import { CommandError, counted, jsonOption, print } from "../program";
+import { checkAddress, checkBinding } from "./address";
 import { type Check, checksOf } from "./check";
 import { checkDatabase } from "./database";
-import { checkBinding } from "./device-binding";
 import { checkFolder } from "./folder";
 import { checkMail, checkMailEvents, checkSender, checkTestMail } from "./mail";
 import { checkProvider } from "./provider";
@@ -96,15 +94,15 @@ async function* examine(environment: Environment, { mail: testAddress, webhook }
 }
 
 const lineOf = ({ status, name, found, mend }: Check) =>
-  printable(`${status.padEnd(4)}  ${name.padEnd(12)}  ${found}${mend ? `. Mend: ${mend}` : ""}\n`);
+  `${status.padEnd(4)}  ${name.padEnd(12)}  ${found}${mend ? `. Mend: ${mend}` : ""}`;
 
 async function doctor({ json, ...tests }: Tests & { json?: true }): Promise<void> {
   const checks: Check[] = [];
   for await (const check of examine(process.env, tests)) {
     checks.push(check);
-    if (!json) process.stdout.write(lineOf(check));
+    if (!json) print(lineOf(check));
   }
-  if (json) process.stdout.write(`${printable(JSON.stringify(checks, null, 2))}\n`);
+  if (json) print(JSON.stringify(checks, null, 2));
   const failed = checks.filter(({ status }) => status === "fail").length;
   if (failed > 0) throw new CommandError(`${counted(failed, "check")} failed.`);
 }
