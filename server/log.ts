@@ -56,14 +56,10 @@ export function logEvent(event: AuthenticationEvent): void {
   if (stream === process.stderr) commandEvents.push(event);
 }
 
-export interface ErrorFields {
-  error: string;
-  reason?: string;
-  code?: unknown;
-}
+export type ErrorFields = ReturnType<typeof errorFields>;
 
 /** An error's name, reason and code, without its message: drivers quote parameters and addresses there. */
-export function errorFields(error: unknown): ErrorFields {
+export function errorFields(error: unknown) {
   if (!(error instanceof Error)) return { error: typeof error };
   return {
     error: error.name,
