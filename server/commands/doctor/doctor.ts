@@ -52,20 +52,12 @@ function checkHost({ trustedProxies, host }: Config): Check[] {
 function checkPasskeys({ relyingPartyId, appUrl }: Config): Check {
   const passkeys = checksOf("passkeys");
   if (relyingPartyId !== null) return passkeys.ok(`on, for ${relyingPartyId}`);
-  return passkeys.warn(
-    `off, because browsers have none for ${appUrl}`,
-    "set APP_URL to an https address with a host name",
-  );
-}
-
-/** Which test messages to send. */
-interface Tests {
-  mail?: string;
-  webhook?: true;
+  const found = `off, because browsers have none for ${appUrl}`;
+  return passkeys.warn(found, "set APP_URL to an https address with a host name");
 }
 
 /** Changes nothing, except that it opens an embedded database as a start of the service does. */
-async function* examine(environment: Environment, { mail: testAddress, webhook }: Tests): AsyncGenerator<Check> {
+async function* examine(environment: Environment, testAddress?: string, webhook?: true): AsyncGenerator<Check> {
   const config = readSettings(environment);
   if (Array.isArray(config)) return yield* [...config, ...checkNames(environment)];
   setConfig(config);
@@ -96,9 +88,9 @@ async function* examine(environment: Environment, { mail: testAddress, webhook }
 const lineOf = ({ status, name, found, mend }: Check) =>
   `${status.padEnd(4)}  ${name.padEnd(12)}  ${found}${mend ? `. Mend: ${mend}` : ""}`;
 
-async function doctor({ json, ...tests }: Tests & { json?: true }): Promise<void> {
+async function doctor({ json, mail, webhook }: { json?: true; mail?: string; webhook?: true }): Promise<void> {
   const checks: Check[] = [];
-  for await (const check of examine(process.env, tests)) {
+  for await (const check of examine(process.env, mail, webhook)) {
     checks.push(check);
     if (!json) print(lineOf(check));
   }

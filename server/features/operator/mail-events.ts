@@ -35,13 +35,8 @@ const resendEvent = z
     ]),
   )
   .transform(({ svixId, type, created_at: at, data: { from, to } }): MailEvent => {
-    return {
-      id: `resend ${svixId}`,
-      type: type === "email.complained" ? "mail.complained" : "mail.bounced",
-      at,
-      from,
-      to: to[0],
-    };
+    const told = type === "email.complained" ? "mail.complained" : "mail.bounced";
+    return { id: `resend ${svixId}`, type: told, at, from, to: to[0] };
   });
 
 /** https://postmarkapp.com/developer/webhooks/bounce-webhook and …/spam-complaint-webhook */
