@@ -59,7 +59,6 @@ async function clear(typedEmail: string): Promise<void> {
 
 const endAll = async () => print(`${counted(await withDatabase(endEverySession), "session")} ended.`);
 
-/** The commands that decide who may come in. */
 export function addUserAccessCommands(user: Command): void {
   const add = (name: string, summary: string, description: string) =>
     user.command(name).summary(summary).description(description);
