@@ -21,11 +21,11 @@ import { handleJob } from "./job-handlers";
 import { errorFields, log } from "./log";
 import { closeMailer, createMailer, setMailer } from "./mail/mailer";
 import type { RouteOf } from "./metrics";
+import { failToStart, onStopSignal, shutdownLimit } from "./process-exit";
 import { processValue } from "./process-value";
 import { JobQueue, randomDelay, setQueue } from "./queue/job-queue";
 import { plainIssuerWarning } from "./settings/combinations";
 import { unknownNames } from "./settings/read-settings";
-import { failToStart, onStopSignal, shutdownLimit } from "./stop-signals";
 
 const mailLimit = 7_000; // ms of the shutdown limit, for mails that are being sent; later they fail and are retried
 

@@ -82,10 +82,8 @@ function terminalOf(socket: net.Socket, { files, isTTY }: Request): Terminal {
       if (socket.destroyed) done(new Error("The command line has gone."));
       else socket.write(`${JSON.stringify(part)}\n`, done);
     };
-    return Object.assign(
-      new Writable({ write }).on("error", () => {}),
-      { isTTY },
-    );
+    const stream = new Writable({ write }).on("error", () => {});
+    return Object.assign(stream, { isTTY });
   };
   return {
     out: send("out"),
