@@ -32,7 +32,7 @@ export interface RequestFacts {
 export interface Terminal {
   out: Writable & { isTTY?: boolean };
   err: Writable & { isTTY?: boolean };
-  readFile(path: string): Promise<Uint8Array>;
+  readFile(path: string): Promise<Buffer>;
 }
 
 type Context = RequestFacts | { jobId: string } | { actor: "cli"; terminal?: Terminal };

@@ -35,10 +35,10 @@ type Request = z.infer<typeof request>;
 const answer = z.union([z.object({ out: z.string() }), z.object({ err: z.string() }), z.object({ status: z.int() })]);
 type Answer = z.infer<typeof answer>;
 
-const readFiles = new Map<string, Uint8Array>();
+const readFiles = new Map<string, Buffer>();
 
 /** Keeps what it reads: the service cannot read the files of whoever runs the command. */
-export async function readOperand(path: string): Promise<Uint8Array> {
+export async function readOperand(path: string): Promise<Buffer> {
   const content = await terminal().readFile(path);
   readFiles.set(path, content);
   return content;
@@ -54,9 +54,7 @@ export async function askService(folder: string, words: string[]): Promise<numbe
   } catch {
     return null;
   }
-  const files = Object.fromEntries(
-    [...readFiles].map(([path, content]) => [path, Buffer.from(content).toString("base64")]),
-  );
+  const files = Object.fromEntries([...readFiles].map(([path, content]) => [path, content.toString("base64")]));
   const { out, err } = terminal();
   const asked: Request = { version, words, files, isTTY: err.isTTY === true };
   socket.write(`${JSON.stringify(asked)}\n`);
