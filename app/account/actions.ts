@@ -16,8 +16,7 @@ import { passwordMessage, readForm } from "~/forms/form";
 import { textsFor } from "~/visitor/accepted-language";
 import { forgottenWay } from "~/visitor/cookies";
 import { connectCookies, newAttempt } from "~/visitor/oauth-attempt";
-import { leave, requireRecentSignIn, requireUser, signOut } from "~/visitor/session";
-import { ownerOf } from "~/visitor/visitor";
+import { leave, ownerOf, requireRecentSignIn, requireUser, signOut } from "~/visitor/session";
 import { type ActionContext, accountForm, done, refused, sessionsEnded, throttled } from "./answers";
 
 async function endOneSession({ request, t, owner, form }: ActionContext) {
