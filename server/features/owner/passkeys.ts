@@ -1,6 +1,6 @@
 import { relyingPartyId, userHandle } from "../../accounts/passkeys/ceremonies";
 import { acceptPasskey, insertPasskey, refusedIfPasskey, startCreation } from "../../accounts/passkeys/creation";
-import { type Actor, type EndedOthers, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
+import { type Actor, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseName } from "../../accounts/users/users";
 import { questionsFor, waysIn } from "../../accounts/users/ways-in";
@@ -35,30 +35,23 @@ export const signalledAccount = (userId: string) => ({
  * @param text an authenticator's answer, as JSON
  * @param typedName the passkey's name; if it is not valid, the browser's name
  */
-export async function addPasskey(
-  owner: Owner,
-  by: Adding,
-  { text, typedName }: { text: string; typedName: string },
-): Promise<"added" | "refused" | "session_ended"> {
+export async function addPasskey(owner: Owner, by: Adding, { text, typedName }: Record<"text" | "typedName", string>) {
   const passkey = await acceptPasskey(owner, purposeOf(owner, by), text, parseName(typedName));
   if (passkey === "refused") return passkey;
   return unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
-    if (!user) return "session_ended" as const;
+    if (!user) return "session_ended";
     const session = await em.findOneOrFail(Session, { id: owner.sessionId });
     const { inherited: questionedAt } = await questionsFor(em, user, session); // a thief's passkey is no answer
     await insertPasskey(em, user.id, { ...passkey, questionedAt }, by === "upgrade" ? 1 : mostPasskeys);
     await tell(em, "passkey_added", user, { by: owner });
-    return "added" as const;
+    return "added";
   }).catch(refusedIfPasskey);
 }
 
 /** Removes a passkey, and ends every session but the actor's: somebody may have started one with the passkey. */
-export async function removePasskey(
-  owner: Actor,
-  credentialId: string,
-): Promise<EndedOthers | "no_such_passkey" | "only_way_in" | "session_ended"> {
-  return unitOfWork(async (em) => {
+export const removePasskey = (owner: Actor, credentialId: string) =>
+  unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     if (!user) return "session_ended";
     const passkeys = await em.find(Passkey, { user: user.id });
@@ -71,4 +64,3 @@ export async function removePasskey(
     const began = passkey.questionedAt ? { credentialId } : null;
     return endOtherAccess(em, owner, "passkey_removed", began);
   });
-}

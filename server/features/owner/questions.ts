@@ -8,11 +8,8 @@ import { logEvent } from "../../log";
  * Answers that a way to sign in, which a reset has questioned, is the owner's: a passkey, or the provider (`null`). The
  * session must have begun after the question and by a way that is not in question: a thief would answer, too.
  */
-export async function keepWayIn(
-  owner: Actor,
-  credentialId: string | null,
-): Promise<"kept" | "refused" | "session_ended"> {
-  return unitOfWork(async (em) => {
+export const keepWayIn = (owner: Actor, credentialId: string | null) =>
+  unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     const session = await em.findOne(Session, { id: owner.sessionId });
     if (!user || !session) return "session_ended";
@@ -25,4 +22,3 @@ export async function keepWayIn(
     afterCommit(em, () => logEvent({ event: passkey ? "passkey.kept" : "idp.kept", userId: user.id }));
     return "kept";
   });
-}

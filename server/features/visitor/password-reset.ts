@@ -89,8 +89,8 @@ export async function resetPassword(visitor: Visitor, form: LinkForm) {
  * questions every other way in, and gives this browser a new device, in one transaction.
  * @returns the device's token; otherwise nothing changed: `null` for a link that is not valid, `refused` for a passkey
  */
-export function storeWayIn(visitor: Visitor, link: MailedLink, wayIn: NewWayIn) {
-  return unitOfWork(async (em) => {
+export const storeWayIn = (visitor: Visitor, link: MailedLink, wayIn: NewWayIn) =>
+  unitOfWork(async (em) => {
     // Locked before the sessions end: otherwise a login with the old hash could start one after them.
     const user = await lockUser(em, { email: parseAddress(link.email) ?? "", suspendedAt: null });
     if (!user || !(await consumeLink(em, PasswordReset, link))) return null;
@@ -107,4 +107,3 @@ export function storeWayIn(visitor: Visitor, link: MailedLink, wayIn: NewWayIn) 
     if ("passkey" in wayIn) await insertPasskey(em, user.id, wayIn.passkey);
     return { deviceToken };
   }).catch(refusedIfPasskey);
-}
