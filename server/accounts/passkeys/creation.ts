@@ -3,7 +3,7 @@ import { type EntityManager, UniqueConstraintViolationException } from "@mikro-o
 import * as z from "zod";
 import { browserName } from "../../browsers";
 import { config } from "../../config";
-import { Passkey } from "../../database/entities";
+import { Passkey, type User } from "../../database/entities";
 import { ErrorWithReason } from "../../errors";
 import type { PasskeyFailure } from "../../events";
 import { logEvent } from "../../log";
@@ -46,12 +46,7 @@ function assertUsable(key: CoseKey): void {
 }
 
 /** The account that gets the passkey. */
-interface Account {
-  userId: string;
-  email: string;
-  name: string | null;
-  passkeys: Pick<Passkey, "credentialId">[];
-}
+type Account = Pick<User, "id" | "email" | "name"> & { passkeys: Pick<Passkey, "credentialId">[] };
 
 /** A browser creates such a passkey without a click (WebAuthn Level 3, section 5.1.3). */
 const isConditional = (purpose: Purpose) => purpose.startsWith("upgrade:");
@@ -64,13 +59,13 @@ export async function startCreation(visitor: Visitor, purpose: Purpose, account:
   if (account.passkeys.length >= mostPasskeys) return null;
   const issued = await issueChallenge(visitor, purpose);
   if ("wait" in issued) return issued;
-  const { userId, email, name, passkeys } = account;
+  const { id, email, name, passkeys } = account;
   const { generateRegistrationOptions } = await webAuthn();
   const options = await generateRegistrationOptions({
     timeout: PASSKEY_CHALLENGE_TTL_MS,
     rpName: config().brand.name,
     rpID: relyingPartyId(),
-    userID: userHandle(userId),
+    userID: userHandle(id),
     userName: email,
     userDisplayName: name ?? email,
     challenge: issued.challenge,

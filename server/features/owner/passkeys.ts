@@ -5,7 +5,8 @@ import { tell } from "../../accounts/users/changes";
 import { parseName } from "../../accounts/users/users";
 import { questionsFor, waysIn } from "../../accounts/users/ways-in";
 import { Passkey, Session } from "../../database/entities";
-import { query, unitOfWork } from "../../database/unit-of-work";
+import { afterCommit, query, unitOfWork } from "../../database/unit-of-work";
+import { logEvent } from "../../log";
 import { mostPasskeys } from "../../rules";
 import type { Owner } from "./signed-in";
 
@@ -21,8 +22,7 @@ export const passkeysOf = (userId: string): Promise<Passkey[]> =>
 export async function startAddingPasskey(owner: Owner, by: Adding) {
   const passkeys = await passkeysOf(owner.user.id);
   if (by === "upgrade" && passkeys.length > 0) return null;
-  const { email, name } = owner.user;
-  return startCreation(owner, purposeOf(owner, by), { userId: owner.user.id, email, name, passkeys });
+  return startCreation(owner, purposeOf(owner, by), { ...owner.user, passkeys });
 }
 
 /** The account as the WebAuthn Signal API names it to the browser's password manager. */
@@ -63,4 +63,23 @@ export const removePasskey = (owner: Actor, credentialId: string) =>
     await tell(em, "passkey_removed", user, { by: owner });
     const began = passkey.questionedAt ? { credentialId } : null;
     return endOtherAccess(em, owner, "passkey_removed", began);
+  });
+
+/**
+ * Answers that a way to sign in, which a reset has questioned, is the owner's: a passkey, or the provider (`null`). The
+ * session must have begun after the question and by a way that is not in question: a thief would answer, too.
+ */
+export const keepWayIn = (owner: Actor, credentialId: string | null) =>
+  unitOfWork(async (em) => {
+    const user = await lockOwner(em, owner);
+    const session = await em.findOne(Session, { id: owner.sessionId });
+    if (!user || !session) return "session_ended";
+    const { passkeys, ofWay } = await questionsFor(em, user, session);
+    const passkey = passkeys.find((one) => one.credentialId === credentialId);
+    const questionedAt = credentialId === null ? user.idpQuestionedAt : passkey?.questionedAt;
+    if (!questionedAt || ofWay || session.createdAt <= questionedAt) return "refused";
+    if (passkey) passkey.questionedAt = null;
+    else user.idpQuestionedAt = null;
+    afterCommit(em, () => logEvent({ event: passkey ? "passkey.kept" : "idp.kept", userId: user.id }));
+    return "kept";
   });

@@ -67,8 +67,7 @@ export async function startResetPasskey(visitor: Visitor, link: MailedLink) {
   const user = await query((em) => em.findOne(User, { email: email ?? "", suspendedAt: null }));
   if (!user) return "invalid_link";
   const passkeys = await query((em) => em.find(Passkey, { user: user.id }));
-  const account = { userId: user.id, email: user.email, name: user.name ?? null, passkeys };
-  return startCreation(visitor, linkPurpose("reset", link.token), account);
+  return startCreation(visitor, linkPurpose("reset", link.token), { ...user, passkeys });
 }
 
 /**

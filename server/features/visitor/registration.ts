@@ -61,7 +61,7 @@ const userIdOf = ({ token }: MailedLink) => uuidOf(`user:${token}`);
 /** What the browser creates a passkey from, in place of a password. A dead link makes no challenge. */
 export async function startRegistrationPasskey(visitor: Visitor, link: MailedLink) {
   if (!(await isRegistrationLinkLive(link))) return "invalid_link";
-  const account = { userId: userIdOf(link), email: parseAddress(link.email) ?? "", name: null, passkeys: [] };
+  const account = { id: userIdOf(link), email: parseAddress(link.email) ?? "", name: null, passkeys: [] };
   return startCreation(visitor, linkPurpose("register", link.token), account);
 }
 
