@@ -83,17 +83,12 @@ export async function startCreation(visitor: Visitor, purpose: Purpose, account:
 const transports = z.array(z.enum(["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"])).catch([]);
 const creationAnswer = answerWith({ attestationObject: base64url, transports });
 
-interface CreationAnswer {
-  answer: z.output<typeof creationAnswer>;
-  challenge: string;
-}
-
 /**
  * WebAuthn, section 7.1; `null` when a step fails. An attestation with a certificate is refused: none is requested, and
  * the library would fetch the revocation list that the certificate names. A conditional creation has no user presence
  * and may have no user verification.
  */
-async function verify({ answer, challenge }: CreationAnswer, isConditional: boolean) {
+async function verify(answer: z.output<typeof creationAnswer>, challenge: string, isConditional: boolean) {
   const { verifyRegistrationResponse } = await webAuthn();
   const { decodeAttestationObject, decodeCredentialPublicKey } = await import("@simplewebauthn/server/helpers");
   try {
@@ -130,9 +125,10 @@ function refusePasskey(reason: PasskeyFailure): "refused" {
 export async function acceptPasskey(visitor: Visitor, purpose: Purpose, text: string, name: string | null = null) {
   const answered = await consume(visitor, purpose, [creationAnswer, text]);
   if ("reason" in answered) return refusePasskey(answered.reason);
-  const verified = await verify(answered, isConditional(purpose));
+  const { answer, challenge } = answered;
+  const verified = await verify(answer, challenge, isConditional(purpose));
   if (!verified) return refusePasskey("not_verified");
-  const { transports } = answered.answer.response;
+  const { transports } = answer.response;
   const { userAgent, language } = visitor;
   return { ...verified, transports, name: name ?? browserName(userAgent, language), createdAt: new Date() };
 }
