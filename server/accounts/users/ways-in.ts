@@ -44,10 +44,9 @@ export async function questionsFor(em: EntityManager, user: User, session: Sessi
 /** The ways to sign in to the account. */
 export async function waysIn(em: EntityManager, user: User) {
   const { passwords, relyingPartyId } = config();
-  const issuer = configuredIssuer();
   return {
     password: passwords.on && Boolean(user.passwordHash),
-    provider: issuer !== null && isLinked(user, issuer),
+    provider: isLinked(user),
     passkeys: relyingPartyId === null ? 0 : await em.count(Passkey, { user: user.id }),
   };
 }

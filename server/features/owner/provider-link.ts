@@ -15,7 +15,7 @@ export async function connectProvider(owner: Actor, profile: Profile): Promise<v
   await unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     if (!user) throw new ExternalSignInError("another_session");
-    if (isLinked(user, identity.issuer)) throw new ExternalSignInError("already_connected");
+    if (isLinked(user)) throw new ExternalSignInError("already_connected");
     if (await isTaken(em, identity)) throw new ExternalSignInError("id_of_another_account");
     const session = await em.findOneOrFail(Session, { id: owner.sessionId });
     const { inherited } = await questionsFor(em, user, session);

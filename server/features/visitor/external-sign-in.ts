@@ -54,7 +54,7 @@ const statedAddress = ({ email, emailVerified }: Profile): string | null =>
 async function linkByAddress(em: EntityManager, user: User, visitor: Visitor, profile: Profile): Promise<string> {
   const identity = identityOf(profile);
   if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
-  if (isLinked(user, identity.issuer)) throw new ExternalSignInError("linked_to_another_id");
+  if (isLinked(user)) throw new ExternalSignInError("linked_to_another_id");
   const groups = groupsOf(user);
   link(user, identity, profile);
   await distrustEarlierUser(em, user, true); // the person who made the account may not own the address
@@ -90,7 +90,7 @@ async function userIdByAddress(em: EntityManager, visitor: Visitor, profile: Pro
     return createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, idpGroups, name, pictureUrl });
   }
   if (existing.suspendedAt) throw new ExternalSignInError("suspended");
-  const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing, identity.issuer);
+  const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing);
   if (linkedMeanwhile) return existing.id; // by a sign-in that has taken the groups
   return linkByAddress(em, existing, visitor, profile);
 }
