@@ -194,7 +194,7 @@ export const endEverySession = (): Promise<number> =>
     await em.execute("select from users where id in (select user_id from sessions) order by id for key share");
     await endEmailChanges(em, {});
     const sessions = `
-    delete from sessions where id in (select id from sessions order by id for update) returning user_id as "userId"`;
+      delete from sessions where id in (select id from sessions order by id for update) returning user_id as "userId"`;
     const ended = await em.execute<{ userId: string }[]>(sessions);
     const count = ended.length;
     const users = [...new Set(ended.map(({ userId }) => userId))];
