@@ -3,10 +3,9 @@ import { config } from "#server/config";
 import { deleteAccount } from "#server/features/owner/account-deletion";
 import { requestEmailChange } from "#server/features/owner/email-change";
 import { endOtherSessions, endSession } from "#server/features/owner/own-sessions";
-import { addPasskey, removePasskey } from "#server/features/owner/passkeys";
+import { addPasskey, keepWayIn, removePasskey } from "#server/features/owner/passkeys";
 import { changePassword, verifyCurrentPassword } from "#server/features/owner/password-change";
 import { unlinkProvider } from "#server/features/owner/provider-link";
-import { keepWayIn } from "#server/features/owner/questions";
 import { logExternalSignInFailure, startExternalSignIn } from "#server/features/visitor/external-sign-in";
 import { passwordProblem } from "#server/features/visitor/password-policy";
 import { requestPasswordReset } from "#server/features/visitor/password-reset";
@@ -16,8 +15,7 @@ import { passwordMessage, readForm } from "~/forms/form";
 import { textsFor } from "~/visitor/accepted-language";
 import { forgottenWay } from "~/visitor/cookies";
 import { connectCookies, newAttempt } from "~/visitor/oauth-attempt";
-import { leave, requireRecentSignIn, requireUser, signOut } from "~/visitor/session";
-import { ownerOf } from "~/visitor/visitor";
+import { leave, ownerOf, requireRecentSignIn, requireUser, signOut } from "~/visitor/session";
 import { type ActionContext, accountForm, done, refused, sessionsEnded, throttled } from "./answers";
 
 async function endOneSession({ request, t, owner, form }: ActionContext) {

@@ -10,8 +10,7 @@ import { Page } from "~/components/page";
 import { useTexts } from "~/document/language";
 import { useHydrated, usePage } from "~/document/page-context";
 import { titled } from "~/document/title";
-import { mustSignInAgain, requireUser } from "~/visitor/session";
-import { ownerOf } from "~/visitor/visitor";
+import { mustSignInAgain, ownerOf, requireUser } from "~/visitor/session";
 
 export const handle = titled("activity.title");
 

@@ -2,8 +2,7 @@ import { type ActionFunctionArgs, redirect } from "@remix-run/node";
 import { accountData } from "#server/features/owner/account-data";
 import { methodNotAllowed, respond } from "~/answers/responses";
 import { readFields } from "~/forms/form";
-import { requireRecentSignIn, requireUser } from "~/visitor/session";
-import { ownerOf } from "~/visitor/visitor";
+import { ownerOf, requireRecentSignIn, requireUser } from "~/visitor/session";
 
 /** The owner's own data, as a file. */
 export function action({ request }: ActionFunctionArgs) {

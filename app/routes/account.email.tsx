@@ -10,8 +10,7 @@ import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { linkParameters } from "~/forms/mailed-link";
 import { textsFor } from "~/visitor/accepted-language";
-import { getUser, keepSession } from "~/visitor/session";
-import { ownerOf, visitorOf } from "~/visitor/visitor";
+import { getUser, keepSession, ownerOf, visitorOf } from "~/visitor/session";
 
 export const handle = titled("confirmEmail.title");
 

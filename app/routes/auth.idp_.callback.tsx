@@ -19,8 +19,7 @@ import {
   isOwnState,
   redirectUri,
 } from "~/visitor/oauth-attempt";
-import { getUser, mustSignInAgain, signIn } from "~/visitor/session";
-import { ownerOf, visitorOf } from "~/visitor/visitor";
+import { getUser, mustSignInAgain, ownerOf, signIn, visitorOf } from "~/visitor/session";
 
 export { default } from "~/answers/no-page";
 

@@ -9,8 +9,7 @@ import { readFields } from "~/forms/form";
 import type { LinkParameters } from "~/forms/mailed-link";
 import { textsFor } from "~/visitor/accepted-language";
 import { ceremonyCookie } from "~/visitor/cookies";
-import { getUser, mustSignInAgain, signIn } from "~/visitor/session";
-import { ownerOf, visitorOf } from "~/visitor/visitor";
+import { getUser, mustSignInAgain, ownerOf, signIn, visitorOf } from "~/visitor/session";
 
 /** The signed-in user, if the sign-in is recent enough to add a passkey; otherwise `null`. */
 async function recentlySignedIn(request: Request) {

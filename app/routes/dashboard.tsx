@@ -17,8 +17,7 @@ import { SessionList } from "~/components/session-list";
 import { Questions, WaysIn } from "~/components/ways-in";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
-import { allowLogOut, mustSignInAgain, requireUser } from "~/visitor/session";
-import { ownerOf } from "~/visitor/visitor";
+import { allowLogOut, mustSignInAgain, ownerOf, requireUser } from "~/visitor/session";
 
 export { pageHeaders as headers } from "~/answers/responses";
 

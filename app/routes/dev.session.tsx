@@ -6,8 +6,7 @@ import { respond, returnToOf, unprocessable } from "~/answers/responses";
 import { EmailForm } from "~/components/form-controls";
 import { Notice, Page } from "~/components/page";
 import { readFields } from "~/forms/form";
-import { signIn } from "~/visitor/session";
-import { visitorOf } from "~/visitor/visitor";
+import { signIn, visitorOf } from "~/visitor/session";
 
 export function loader({ request }: LoaderFunctionArgs) {
   requireLoopbackHost(request);

@@ -8,7 +8,7 @@ import { SentPage } from "~/components/sent-page";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { askForMail } from "~/forms/mailed-link";
-import { visitorOf } from "~/visitor/visitor";
+import { visitorOf } from "~/visitor/session";
 
 export { pageHeaders as headers } from "~/answers/responses";
 

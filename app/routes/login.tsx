@@ -35,8 +35,7 @@ import { readForm, text } from "~/forms/form";
 import { languageOf, textsFor } from "~/visitor/accepted-language";
 import { lastWay, sessionTokens } from "~/visitor/cookies";
 import { failureShown } from "~/visitor/oauth-attempt";
-import { followsForm, providerLogoutLink, requireGuest, signIn } from "~/visitor/session";
-import { visitorOf } from "~/visitor/visitor";
+import { followsForm, providerLogoutLink, requireGuest, signIn, visitorOf } from "~/visitor/session";
 
 export { pageHeaders as headers } from "~/answers/responses";
 

@@ -16,8 +16,7 @@ import { Text, useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { askForMail } from "~/forms/mailed-link";
 import { languageOf } from "~/visitor/accepted-language";
-import { requireGuest } from "~/visitor/session";
-import { visitorOf } from "~/visitor/visitor";
+import { requireGuest, visitorOf } from "~/visitor/session";
 
 export { pageHeaders as headers } from "~/answers/responses";
 

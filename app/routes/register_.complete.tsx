@@ -10,8 +10,7 @@ import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { type LinkRefusal, openedLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
 import { textsFor } from "~/visitor/accepted-language";
-import { signIn } from "~/visitor/session";
-import { visitorOf } from "~/visitor/visitor";
+import { signIn, visitorOf } from "~/visitor/session";
 
 export const handle = titled("complete.title", { password: true });
 

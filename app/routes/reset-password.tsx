@@ -9,7 +9,7 @@ import { readFields } from "~/forms/form";
 import { type LinkRefusal, openedLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
 import { textsFor } from "~/visitor/accepted-language";
 import { deviceCookie } from "~/visitor/cookies";
-import { visitorOf } from "~/visitor/visitor";
+import { visitorOf } from "~/visitor/session";
 
 export const handle = titled("reset.title", { description: "forgot.description", password: true });
 

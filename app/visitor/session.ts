@@ -1,16 +1,19 @@
 import { redirect, redirectDocument } from "@remix-run/node";
 import { config } from "#server/config";
-import { factsOf, originOf } from "#server/door/request-facts";
+import { factsOf, goneOf, originOf } from "#server/door/request-facts";
 import { SessionNotRefreshed } from "#server/errors";
 import { logOut, type NewSession, type SessionToken } from "#server/features/owner/own-sessions";
-import { resumeSession, type SignedIn } from "#server/features/owner/signed-in";
+import { type Owner, resumeSession, type SignedIn } from "#server/features/owner/signed-in";
 import { knownLogoutUrl, logoutUrl } from "#server/provider/client";
 import { isOlderThan, recentSignInMinutes, type SignInWay } from "#server/rules";
+import type { Visitor } from "#server/visitor";
 import { allowedReturn, allowFormTarget, maxAgeOf, returnToOf } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
+import { languageOf } from "./accepted-language";
 import {
   atProvider,
   boundToken,
+  ceremonyCookie,
   clearBound,
   deviceCookie,
   rememberedWay,
@@ -19,6 +22,20 @@ import {
   writeSession,
 } from "./cookies";
 import { failureShown, settleFailure } from "./oauth-attempt";
+
+export const visitorOf = (request: Request): Visitor => ({
+  network: factsOf(request).client,
+  language: languageOf(request),
+  userAgent: request.headers.get("User-Agent"),
+  sessionTokens: sessionTokens(request),
+  deviceToken: deviceCookie.read(request),
+  ceremonyToken: ceremonyCookie.read(request),
+  arrivedAt: factsOf(request).arrivedAt,
+  gone: () => goneOf(request),
+});
+
+/** The visitor as the owner of the account that its session belongs to. */
+export const ownerOf = (request: Request, signedIn: SignedIn): Owner => ({ ...visitorOf(request), ...signedIn });
 
 /** The target may be another application on this host. Remix would look for a route, so the browser loads it. */
 function redirectTo(target: string, headers = new Headers()): Response {
