@@ -1,8 +1,7 @@
 import { Form, useActionData, useLoaderData } from "@remix-run/react";
 import { type FormEvent, type ReactNode, useId } from "react";
 import { recentSignInMinutes } from "#server/rules";
-import type { Intent } from "~/account/actions";
-import type { Refusal } from "~/account/answers";
+import type { Intent, Refusal } from "~/account/actions";
 import { useTexts } from "~/document/language";
 import { SubmitButton } from "./form-controls";
 

@@ -1,6 +1,5 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, Link, redirectDocument, useActionData, useLoaderData } from "@remix-run/react";
-import * as z from "zod";
 import { config } from "#server/config";
 import { factsOf } from "#server/door/request-facts";
 import { providerLabel } from "#server/features/visitor/external-sign-in";
@@ -31,7 +30,7 @@ import { SignInFailed } from "~/components/sign-in-failed";
 import { Text, useTexts } from "~/document/language";
 import { usePage } from "~/document/page-context";
 import { titled } from "~/document/title";
-import { readForm, text } from "~/forms/form";
+import { readFields } from "~/forms/form";
 import { languageOf, textsFor } from "~/visitor/accepted-language";
 import { lastWay, sessionTokens } from "~/visitor/cookies";
 import { failureShown } from "~/visitor/oauth-attempt";
@@ -86,14 +85,15 @@ export function loader({ request }: LoaderFunctionArgs) {
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const form = await readForm(request, z.object({ email: text, password: text }));
-    const { typed } = form;
+    const { fields, sent, typed } = await readFields(request, "email", "password");
     const t = textsFor(request);
-    if (!form.ok) return unprocessable({ typed, errors: form.errors, wrongPassword: false, message: null });
+    const missing = Object.keys(fields).filter((name) => !Object.hasOwn(sent, name));
+    const errors = Object.fromEntries(missing.map((name) => [name, t("form.missing")]));
+    const again = { typed, errors, wrongPassword: false, message: null };
+    if (missing.length > 0) return unprocessable(again);
 
-    const again = { typed, errors: {}, wrongPassword: false, message: null };
     return keepTyped(again, async () => {
-      const done = await logIn(visitorOf(request), form.values);
+      const done = await logIn(visitorOf(request), fields);
       if (done && "wait" in done) {
         const message = t("login.tooMany", { count: minutesIn(done.wait) });
         return data({ ...again, message }, tooManyRequests(done.wait));
