@@ -9,7 +9,7 @@ import { contentSecurityPolicy, pageOf } from "./document/page";
 import { PageProvider } from "./document/page-context";
 import { preloadRoutesOnly, renderedOnce } from "./document/remix-internals";
 import { routeNames } from "./route-names";
-import { languageOf } from "./visitor/accepted-language";
+import { languageOf } from "./visitor/visitor";
 
 preloadRoutesOnly(manifest);
 const prepare = renderedOnce(manifest);

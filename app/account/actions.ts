@@ -17,11 +17,10 @@ import type { Translate } from "#server/languages/translate";
 import { linkLifetimeMinutes } from "#server/rules";
 import { minutesIn, tooManyRequests, unprocessable } from "~/answers/responses";
 import { passwordMessage, readFields } from "~/forms/form";
-import { textsFor } from "~/visitor/accepted-language";
 import { forgottenWay } from "~/visitor/cookies";
 import { connectCookies, newAttempt } from "~/visitor/oauth-attempt";
 import { keepSession, leave, requireRecentSignIn, requireUser, signOut } from "~/visitor/session";
-import { ownerOf } from "~/visitor/visitor";
+import { textsFor } from "~/visitor/visitor";
 
 const fieldNames = [
   "intent",
@@ -200,12 +199,12 @@ export type Intent = keyof typeof actions;
 /** Runs the action that the form names. If the session has ended meanwhile, redirects to the login page. */
 export async function runAccountAction(request: Request) {
   const { fields: form } = await readFields(request, ...fieldNames);
-  const signedIn = await requireUser(request, "/login");
+  const owner = await requireUser(request, "/login");
   const t = textsFor(request);
   const action = new Map<string, AccountAction>(Object.entries(actions)).get(form.intent);
   if (!action) return refused(form, { intent: t("account.chooseAction") });
   if (action.password && !config().passwords.on) return refused(form, { passwordLink: t("account.passwordsOff") });
-  if (action.recent) await requireRecentSignIn(request, signedIn);
-  const answer = await action.run({ request, t, owner: ownerOf(request, signedIn), form });
+  if (action.recent) await requireRecentSignIn(request, owner);
+  const answer = await action.run({ request, t, owner, form });
   return answer === "session_ended" ? redirect("/login") : answer;
 }

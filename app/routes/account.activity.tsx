@@ -11,7 +11,6 @@ import { useTexts } from "~/document/language";
 import { useHydrated, usePage } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { mustSignInAgain, requireUser } from "~/visitor/session";
-import { ownerOf } from "~/visitor/visitor";
 
 export const handle = titled("activity.title");
 
@@ -20,7 +19,7 @@ const pageNumber = (text: string | null) => (/^[1-9]$/.test(text ?? "") ? Number
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
-    const owner = ownerOf(request, await requireUser(request));
+    const owner = await requireUser(request);
     const page = pageNumber(new URL(request.url).searchParams.get("page"));
     const offset = (page - 1) * eventsOnPage;
     const found = await eventsOf(owner.user.id, { limit: eventsOnPage + 1, offset });

@@ -9,9 +9,8 @@ import { Text, useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { linkParameters } from "~/forms/mailed-link";
-import { textsFor } from "~/visitor/accepted-language";
 import { getUser, keepSession } from "~/visitor/session";
-import { ownerOf, visitorOf } from "~/visitor/visitor";
+import { textsFor, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("confirmEmail.title");
 
@@ -39,14 +38,14 @@ export function action({ request }: ActionFunctionArgs) {
       await declineEmailChange(link);
       return data<Answer>({ typed: link, outcome: "declined" });
     }
-    const signedIn = await getUser(request, true);
+    const owner = await getUser(request, true);
     if (intent === "show") {
       const account = await accountOfEmailChange(link);
       if (account === null) return refuse({ invalidLink });
-      if (signedIn && signedIn.user.email !== account) return refuse({ outcome: "another_account" });
+      if (owner && owner.user.email !== account) return refuse({ outcome: "another_account" });
       return data<Answer>({ typed: link, account });
     }
-    const changed = await changeEmail(signedIn ? ownerOf(request, signedIn) : visitorOf(request), link);
+    const changed = await changeEmail(owner ?? visitorOf(request), link);
     if (changed === "invalid_link") return refuse({ invalidLink });
     if (changed === "another_account") return refuse({ outcome: changed });
     return changed.kept

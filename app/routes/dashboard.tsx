@@ -17,7 +17,6 @@ import { Questions, WaysIn } from "~/components/ways-in";
 import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { allowLogOut, mustSignInAgain, requireUser } from "~/visitor/session";
-import { ownerOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -25,8 +24,7 @@ export const handle = titled("common.accountTitle");
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
-    const signedIn = await requireUser(request, "/login");
-    const owner = ownerOf(request, signedIn);
+    const owner = await requireUser(request, "/login");
     const {
       name,
       email,

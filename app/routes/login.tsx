@@ -31,11 +31,10 @@ import { Text, useTexts } from "~/document/language";
 import { usePage } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
-import { languageOf, textsFor } from "~/visitor/accepted-language";
 import { lastWay, sessionTokens } from "~/visitor/cookies";
 import { failureShown } from "~/visitor/oauth-attempt";
 import { followsForm, providerLogoutLink, requireGuest, signIn } from "~/visitor/session";
-import { visitorOf } from "~/visitor/visitor";
+import { languageOf, textsFor, visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 

@@ -15,9 +15,8 @@ import { SentPage } from "~/components/sent-page";
 import { Text, useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { askForMail } from "~/forms/mailed-link";
-import { languageOf } from "~/visitor/accepted-language";
 import { requireGuest } from "~/visitor/session";
-import { visitorOf } from "~/visitor/visitor";
+import { languageOf, visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 

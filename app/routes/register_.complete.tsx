@@ -9,9 +9,8 @@ import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { type LinkRefusal, openedLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
-import { textsFor } from "~/visitor/accepted-language";
 import { signIn } from "~/visitor/session";
-import { visitorOf } from "~/visitor/visitor";
+import { textsFor, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("complete.title", { password: true });
 

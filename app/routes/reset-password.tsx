@@ -7,9 +7,8 @@ import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { type LinkRefusal, openedLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
-import { textsFor } from "~/visitor/accepted-language";
 import { deviceCookie } from "~/visitor/cookies";
-import { visitorOf } from "~/visitor/visitor";
+import { textsFor, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("reset.title", { description: "forgot.description", password: true });
 
