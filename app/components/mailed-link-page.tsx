@@ -9,20 +9,15 @@ import { EmailField, EmailForm, Mark, SubmitButton } from "./form-controls";
 import { Notice, Page } from "./page";
 import { NewPasswordFields } from "./password-field";
 
-interface MailedLinkPageProps {
-  title: string;
-  action: "/reset-password" | "/register/complete";
-  /** Of a passkey's challenge. */
-  purpose: "reset" | "register";
-  submit: string;
-  /** The text that says what to do if the link has just been used. */
-  used: "reset.used" | "complete.used";
-  again: "/forgot-password" | "/register" | null;
-}
+/** By the purpose of the link, which is also that of a passkey's challenge. `again` is the page that sends a new link. */
+const pages = {
+  reset: { title: "reset.title", submit: "reset.submit", used: "reset.used", again: "/forgot-password" },
+  register: { title: "complete.title", submit: "complete.submit", used: "complete.used", again: "/register" },
+} as const;
 
-type PasskeyInsteadProps = Pick<MailedLinkPageProps, "action" | "purpose"> & { link: LinkParameters };
+type Purpose = keyof typeof pages;
 
-function PasskeyInstead({ action, purpose, link }: PasskeyInsteadProps) {
+function PasskeyInstead({ purpose, link }: { purpose: Purpose; link: LinkParameters }) {
   const t = useTexts();
   const submit = useSubmit();
   const [isKnown, setIsKnown] = useState(false);
@@ -36,7 +31,7 @@ function PasskeyInstead({ action, purpose, link }: PasskeyInsteadProps) {
       .catch((error: Error) => (error.name === "InvalidStateError" ? "known" : "failed"));
     setIsKnown(passkey === "known");
     if (passkey === null || passkey === "known") return;
-    submit({ email, token, passkey, ...(returnTo && { [returnToName]: returnTo }) }, { method: "post", action });
+    submit({ email, token, passkey, ...(returnTo && { [returnToName]: returnTo }) }, { method: "post", action: "." });
   }
 
   return (
@@ -50,7 +45,7 @@ function PasskeyInstead({ action, purpose, link }: PasskeyInsteadProps) {
           />
         </Notice>
       )}
-      <Form method="post" action={action} onSubmit={create}>
+      <Form method="post" action="." onSubmit={create}>
         <SubmitButton className="quiet" intent="passkey">
           {t("link.passkeyInstead")}
           <Mark of="passkey" />
@@ -62,16 +57,18 @@ function PasskeyInstead({ action, purpose, link }: PasskeyInsteadProps) {
 
 const problems = { dead: "link.dead", incomplete: "link.incomplete" } as const;
 
-export function MailedLinkPage({ title, action, purpose, submit, used, again }: MailedLinkPageProps) {
+export function MailedLinkPage({ purpose }: { purpose: Purpose }) {
   const t = useTexts();
-  const { problem, passkeys, ...opened } = useLoaderData<OpenedLink>();
+  const { title, submit, used, again: askingPage } = pages[purpose];
+  const { problem, passkeys, registrationClosed, ...opened } = useLoaderData<OpenedLink>();
   const refused = useActionData<LinkRefusal>();
   const link: LinkParameters = { ...opened, ...refused?.typed };
   const { email, token, return_to: returnTo } = link;
+  const again = registrationClosed ? null : askingPage;
   if (!refused?.invalidLink) {
     const askAgain = again && `${again}?${new URLSearchParams({ email })}`;
     return (
-      <Page title={title}>
+      <Page title={t(title)}>
         {problem && !refused && (
           <Notice role="alert">
             {t(problems[problem])}{" "}
@@ -84,19 +81,19 @@ export function MailedLinkPage({ title, action, purpose, submit, used, again }: 
           </Notice>
         )}
         {refused?.errors?.passkey && <Notice role="alert">{refused.errors.passkey}</Notice>}
-        <Form method="post" action={action}>
+        <Form method="post" action=".">
           <input type="hidden" name="token" value={token} />
           {returnTo && <input type="hidden" name={returnToName} value={returnTo} />}
           <EmailField value={email} readOnly error={refused?.errors?.email} />
           <NewPasswordFields email={email} errors={refused?.errors ?? {}} />
-          <SubmitButton>{submit}</SubmitButton>
+          <SubmitButton>{t(submit)}</SubmitButton>
         </Form>
-        {passkeys && !problem && <PasskeyInstead action={action} purpose={purpose} link={link} />}
+        {passkeys && !problem && <PasskeyInstead purpose={purpose} link={link} />}
       </Page>
     );
   }
   return (
-    <Page title={title}>
+    <Page title={t(title)}>
       <Notice role="alert">{refused.invalidLink}</Notice>
       <p>
         <Text of={used} parts={{ login: (text) => <Link to={withReturnTo("/login", returnTo)}>{text}</Link> }} />

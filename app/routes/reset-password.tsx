@@ -3,7 +3,6 @@ import { redirect } from "@remix-run/react";
 import { isResetLinkLive, resetPassword } from "#server/features/visitor/password-reset";
 import { respond, unprocessable } from "~/answers/responses";
 import { MailedLinkPage } from "~/components/mailed-link-page";
-import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { type LinkRefusal, openedLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
@@ -29,15 +28,5 @@ export function action({ request }: ActionFunctionArgs) {
 }
 
 export default function ResetPassword() {
-  const t = useTexts();
-  return (
-    <MailedLinkPage
-      title={t("reset.title")}
-      action="/reset-password"
-      purpose="reset"
-      submit={t("reset.submit")}
-      used="reset.used"
-      again="/forgot-password"
-    />
-  );
+  return <MailedLinkPage purpose="reset" />;
 }
