@@ -1,9 +1,7 @@
 import type { HeadersFunction, LinksFunction } from "@remix-run/node";
 import { isRouteErrorResponse, Links, LiveReload, Outlet, ScrollRestoration, useRouteError } from "@remix-run/react";
 import type { ReactNode } from "react";
-import { ErrorPage } from "./components/error-page";
-import { Footer } from "./components/footer";
-import { NoPasswords } from "./components/page";
+import { ErrorPage, Footer, NoPasswords } from "./components/page";
 import { useFocusOnArrival } from "./document/focus";
 import { useDocumentLanguage } from "./document/language";
 import { lowPriority, PageForBrowser, usePage } from "./document/page-context";

@@ -1,8 +1,11 @@
 import { Form, useActionData, useLoaderData } from "@remix-run/react";
 import { type FormEvent, type ReactNode, useId } from "react";
+import { localMomentIn } from "#server/languages/translate";
 import { recentSignInMinutes } from "#server/rules";
+import type { shownMoment } from "~/account/account-page";
 import type { Intent, Refusal } from "~/account/actions";
-import { useTexts } from "~/document/language";
+import { Text, useTexts } from "~/document/language";
+import { useHydrated, usePage } from "~/document/page-context";
 import { SubmitButton } from "./form-controls";
 
 interface SectionProps {
@@ -43,6 +46,29 @@ export function Row({ name, detail, children, ...item }: RowProps) {
       </p>
       {children}
     </li>
+  );
+}
+
+type MomentLineProps = ReturnType<typeof shownMoment> & {
+  /** Whether another moment precedes it on the line. */
+  follows?: boolean;
+  of: "sessions.since" | "sessions.lastSeen" | "passkeys.added" | "passkeys.lastUsed";
+};
+
+/** Only a script knows the visitor's time zone. */
+export function MomentLine({ of, at, ago, exact, follows }: MomentLineProps) {
+  const { language } = usePage();
+  const title = useHydrated() ? localMomentIn(language, new Date(at)) : exact;
+  const time = (text: string) => (
+    <time dateTime={at} title={title}>
+      {text}
+    </time>
+  );
+  return (
+    <>
+      {follows && " · "}
+      <Text of={of} values={{ moment: ago }} parts={{ time }} />
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 import { Form } from "@remix-run/react";
+import type { shownSessions } from "~/account/account-page";
 import { useTexts } from "~/document/language";
-import { ProtectedAction, Row, Section, useRefusal } from "./account-action";
+import { ActionForm, MomentLine, ProtectedAction, Row, Section, useRefusal } from "./account-action";
 import { EmailField, SubmitButton } from "./form-controls";
 
 /** The signed-in user. If the picture cannot be loaded, the first letter is visible. */
@@ -20,6 +21,37 @@ export function Person({ name, email, picture }: { name: string | null; email: s
         <SubmitButton className="quiet">{t("account.logOut")}</SubmitButton>
       </Form>
     </div>
+  );
+}
+
+export function SessionList({ sessions }: { sessions: ReturnType<typeof shownSessions> }) {
+  const t = useTexts();
+  return (
+    <Section
+      title={t("sessions.title")}
+      action={sessions.length > 1 && <ActionForm intent="end-other-sessions" submit={t("sessions.endOthers")} />}
+    >
+      {sessions.map(({ id, browser, since, lastSeen, current, bound }) => (
+        <Row
+          key={id}
+          name={
+            <>
+              {browser}
+              {current && <strong> · {t("sessions.thisBrowser")}</strong>}
+            </>
+          }
+          detail={
+            <>
+              <MomentLine of="sessions.since" {...since} />
+              <MomentLine of="sessions.lastSeen" {...lastSeen} follows />
+              {bound && ` · ${t("sessions.bound")}`}
+            </>
+          }
+        >
+          {!current && <ActionForm intent="end-session" sessionId={id} submit={t("sessions.end")} />}
+        </Row>
+      ))}
+    </Section>
   );
 }
 

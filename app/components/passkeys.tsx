@@ -3,9 +3,8 @@ import { type FormEvent, type PropsWithChildren, useEffect, useRef } from "react
 import type { passkeyOffer, shownPasskeys } from "~/account/account-page";
 import { useTexts } from "~/document/language";
 import { usePasskeySupport } from "~/document/page-context";
-import { ActionForm, ProtectedAction, Row } from "./account-action";
+import { ActionForm, MomentLine, ProtectedAction, Row } from "./account-action";
 import { Field } from "./form-controls";
-import { MomentLine } from "./moment";
 
 /** Conditional creation (WebAuthn Level 3, section 5.1.3). @returns whether the account has a passkey now */
 async function upgrade(signal: AbortSignal): Promise<boolean> {
