@@ -17,7 +17,7 @@ import type { Translate } from "#server/languages/translate";
 import { linkLifetimeMinutes } from "#server/rules";
 import { minutesIn, tooManyRequests, unprocessable } from "~/answers/responses";
 import { passwordMessage, readFields } from "~/forms/form";
-import { forgottenWay } from "~/visitor/cookies";
+import { lastWayCookie } from "~/visitor/cookies";
 import { connectCookies, newAttempt } from "~/visitor/oauth-attempt";
 import { keepSession, leave, requireRecentSignIn, requireUser, signOut } from "~/visitor/session";
 import { textsFor } from "~/visitor/visitor";
@@ -167,7 +167,7 @@ async function changeOwnEmail({ t, owner, form }: ActionContext) {
 
 async function removeAccount({ request, t, owner, form }: ActionContext) {
   const outcome = await deleteAccount(owner, owner.user.email, form.email);
-  if (outcome === "deleted") return signOut(request, "/account-deleted", forgottenWay(request));
+  if (outcome === "deleted") return signOut(request, "/account-deleted", lastWayCookie.clear(request));
   return outcome === "session_ended" ? outcome : refused(form, { email: t("account.typeYourEmail") });
 }
 

@@ -26,7 +26,6 @@ import { EmailField, LastUsed, SubmitButton } from "~/components/form-controls";
 import { LeaveProvider, Notice, Page, Unavailable } from "~/components/page";
 import { PasskeySignIn } from "~/components/passkey-sign-in";
 import { PasswordField } from "~/components/password-field";
-import { SignInFailed } from "~/components/sign-in-failed";
 import { Text, useTexts } from "~/document/language";
 import { usePage } from "~/document/page-context";
 import { titled } from "~/document/title";
@@ -48,7 +47,6 @@ export function loader({ request }: LoaderFunctionArgs) {
     const returnTo = returnToOf(request) ?? failure?.returnTo ?? null;
     const provider = providerLabel(languageOf(request));
     const restarts = failure?.canRestart && provider !== null && !mustSignInAgain;
-    const problem = failure?.problem ?? null;
     const notice = new URL(request.url).searchParams.get("notice");
     const hasTwoSessions = sessionTokens(request).length > 1; // neither counts: a sign-in would lead back to this page
     const inApp = inAppBrowser(request.headers.get("User-Agent"), pageAddress(request));
@@ -56,29 +54,26 @@ export function loader({ request }: LoaderFunctionArgs) {
       notice === null && !mustSignInAgain && !followsForm(request) && !hasTwoSessions && inApp === null;
     const isRedirected = config().signInRedirect && mayRedirect;
     if (restarts || isRedirected) throw redirectDocument(withReturnTo("/auth/idp", returnTo, maxAge));
-    const registrationClosed = !offersRegistration();
     const passkeys = offersPasskeys(factsOf(request).origin);
     const isOn = { password: config().passwords.on, provider: provider !== null, passkey: passkeys };
     const last = Object.values(isOn).filter(Boolean).length > 1 ? lastWay(request) : null;
-    const lastUsed = last && isOn[last] ? last : null;
     allowFormTarget(request, returnTo);
-    const idpEnabled = provider !== null;
-    const otherAccount = notice === "idp_failed" || notice === "signed_out" || lastWay(request) === "provider";
-    const tooOld = mustSignInAgain && Math.floor(Number(maxAge) / 60); // minutes
     const page = {
-      idpEnabled,
+      idpEnabled: provider !== null,
       provider,
       inApp,
       passkeys,
       notice,
-      problem,
+      problem: failure?.problem ?? null,
       returnTo,
       maxAge,
-      registrationClosed,
-      lastUsed,
+      tooOld: mustSignInAgain && Math.floor(Number(maxAge) / 60), // minutes
+      registrationClosed: !offersRegistration(),
+      lastUsed: last && isOn[last] ? last : null,
+      otherAccount: notice === "idp_failed" || notice === "signed_out" || lastWay(request) === "provider",
     };
     const { headers, ...link } = await providerLogoutLink(request, notice === "signed_out");
-    return data({ ...page, tooOld, otherAccount, ...link }, { headers });
+    return data({ ...page, ...link }, { headers });
   });
 }
 
@@ -105,6 +100,32 @@ export function action({ request }: ActionFunctionArgs) {
 
 type Loaded = ReturnType<typeof useLoaderData<typeof loader>>;
 
+/** Says why the sign-in failed and what can help. After some failures, another attempt would fail in the same way. */
+function SignInFailed({ problem, provider, returnTo, maxAge, registrationClosed }: Loaded & { provider: string }) {
+  const t = useTexts();
+  const sentences = [t("login.idpFailed", { provider })];
+  if (problem === "closed") sentences.push(t(registrationClosed ? "register.closed" : "register.domains"));
+  else if (problem) sentences.push(t(`failure.${problem}`, { provider }));
+  const connects = problem === "disconnected" || problem === "noEmail" || problem === "unverified";
+  if (connects) sentences.push(t("failure.connect", { provider }));
+  const canRegister = connects && problem !== "disconnected" && !registrationClosed;
+  const canRetry = !connects && problem !== "closed" && problem !== "otherIdentity";
+  return (
+    <Notice role="alert">
+      {sentences.join(" ")}{" "}
+      {(canRegister || canRetry) && (
+        <Text
+          of={canRetry ? "failure.again" : "login.createAccount"}
+          parts={{
+            again: (text) => <a href={withReturnTo("/auth/idp", returnTo, maxAge)}>{text}</a>,
+            register: (text) => <Link to={withReturnTo("/register", returnTo, maxAge)}>{text}</Link>,
+          }}
+        />
+      )}
+    </Notice>
+  );
+}
+
 function LoginNotice(loaded: Loaded) {
   const { notice, provider } = loaded;
   const t = useTexts();
@@ -124,7 +145,7 @@ function LoginNotice(loaded: Loaded) {
 export default function Login() {
   const { t, passwordless } = usePage();
   const loaded = useLoaderData<typeof loader>();
-  const { idpEnabled, provider, inApp, passkeys, returnTo, maxAge, registrationClosed, lastUsed } = loaded;
+  const { idpEnabled, passkeys, returnTo, maxAge, registrationClosed, lastUsed } = loaded;
   const refused = useActionData<typeof action>();
   const email = refused?.typed.email;
   const wrongPassword = refused?.wrongPassword && {
@@ -173,20 +194,8 @@ export default function Login() {
           </div>
         </Form>
       )}
-      {idpEnabled && (
-        <ExternalSignIn
-          or={passwordless === null}
-          provider={provider}
-          inApp={inApp}
-          returnTo={returnTo}
-          maxAge={maxAge}
-          lastUsed={lastUsed === "provider"}
-          otherAccount={loaded.otherAccount}
-        />
-      )}
-      {passkeys && (
-        <PasskeySignIn returnTo={returnTo} maxAge={maxAge} or={!idpEnabled} lastUsed={lastUsed === "passkey"} />
-      )}
+      {idpEnabled && <ExternalSignIn {...loaded} or={passwordless === null} lastUsed={lastUsed === "provider"} />}
+      {passkeys && <PasskeySignIn {...loaded} or={!idpEnabled} lastUsed={lastUsed === "passkey"} />}
       {!registrationClosed && (
         <p className="aside">
           <Text

@@ -13,7 +13,7 @@ import {
   boundToken,
   clearBound,
   deviceCookie,
-  rememberedWay,
+  lastWayCookie,
   sessionToken,
   sessionTokens,
   writeSession,
@@ -97,7 +97,7 @@ export function signIn(request: Request, completed: CompletedSignIn): Response {
   headers.append("Set-Cookie", writeSession(request, session));
   if (config().deviceBoundSessions) headers.append("Set-Cookie", clearBound(request));
   writeBindingOffer(headers, session);
-  headers.append("Set-Cookie", rememberedWay(request, way));
+  headers.append("Set-Cookie", lastWayCookie.write(request, way));
   if (deviceToken !== undefined) headers.append("Set-Cookie", deviceCookie.write(request, deviceToken));
   return redirectTo(returnTo ?? config().afterSignIn, headers);
 }
