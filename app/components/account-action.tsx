@@ -59,15 +59,10 @@ type MomentLineProps = ReturnType<typeof shownMoment> & {
 export function MomentLine({ of, at, ago, exact, follows }: MomentLineProps) {
   const { language } = usePage();
   const title = useHydrated() ? localMomentIn(language, new Date(at)) : exact;
-  const time = (text: string) => (
-    <time dateTime={at} title={title}>
-      {text}
-    </time>
-  );
   return (
     <>
       {follows && " · "}
-      <Text of={of} values={{ moment: ago }} parts={{ time }} />
+      <Text of={of} values={{ moment: ago }} part={<time dateTime={at} title={title} />} />
     </>
   );
 }

@@ -39,10 +39,7 @@ function PasskeyInstead({ purpose, link }: { purpose: Purpose; link: LinkParamet
       <p className="or">{t("common.or")}</p>
       {isKnown && (
         <Notice role="alert">
-          <Text
-            of="link.passkeyExists"
-            parts={{ login: (text) => <Link to={withReturnTo("/login?notice=passkey", link.return_to)}>{text}</Link> }}
-          />
+          <Text of="link.passkeyExists" part={<Link to={withReturnTo("/login?notice=passkey", link.return_to)} />} />
         </Notice>
       )}
       <Form method="post" action="." onSubmit={create}>
@@ -72,12 +69,7 @@ export function MailedLinkPage({ purpose }: { purpose: Purpose }) {
         {problem && !refused && (
           <Notice role="alert">
             {t(problems[problem])}{" "}
-            {askAgain && (
-              <Text
-                of="link.askAgain"
-                parts={{ again: (text) => <Link to={withReturnTo(askAgain, returnTo)}>{text}</Link> }}
-              />
-            )}
+            {askAgain && <Text of="link.askAgain" part={<Link to={withReturnTo(askAgain, returnTo)} />} />}
           </Notice>
         )}
         {refused?.errors?.passkey && <Notice role="alert">{refused.errors.passkey}</Notice>}
@@ -96,7 +88,7 @@ export function MailedLinkPage({ purpose }: { purpose: Purpose }) {
     <Page title={t(title)}>
       <Notice role="alert">{refused.invalidLink}</Notice>
       <p>
-        <Text of={used} parts={{ login: (text) => <Link to={withReturnTo("/login", returnTo)}>{text}</Link> }} />
+        <Text of={used} part={<Link to={withReturnTo("/login", returnTo)} />} />
       </p>
       {again && (
         <>

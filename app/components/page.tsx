@@ -100,19 +100,7 @@ function Fault({ requestId }: { requestId: string | undefined }) {
   const address = brand.supportEmail;
   return (
     <p>
-      {address && (
-        <Text
-          of="errors.support"
-          values={{ address }}
-          parts={{
-            mail: (text) => (
-              <a href={mailto(address)} dir="ltr">
-                {text}
-              </a>
-            ),
-          }}
-        />
-      )}{" "}
+      {address && <Text of="errors.support" values={{ address }} part={<Link to={mailto(address)} dir="ltr" />} />}{" "}
       {requestId && t("errors.requestId", { id: requestId })}
     </p>
   );

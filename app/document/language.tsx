@@ -1,4 +1,4 @@
-import { createElement, Fragment, type ReactNode } from "react";
+import { cloneElement, createElement, Fragment, type ReactElement } from "react";
 import { languages } from "#server/languages/languages";
 import type { PageTexts } from "#server/languages/texts";
 import { fill, type TextKey, templateOf, type Values } from "#server/languages/translate";
@@ -18,17 +18,16 @@ export const useTexts = () => usePage().t;
 interface TextProps<Key extends PageText> {
   of: Key;
   values?: Values<PageTexts, Key>[0];
-  /** What `<name>…</name>` in the text becomes. */
-  parts: Record<string, (text: string) => ReactNode>;
+  /** Takes the place of `<name>…</name>` in the text, around its words. */
+  part: ReactElement;
 }
 
-export function Text<Key extends PageText>({ of, values, parts }: TextProps<Key>) {
+export function Text<Key extends PageText>({ of, values, part }: TextProps<Key>) {
   const { language, texts } = usePage();
-  const pieces = templateOf(language, texts, of, values).split(/(<\w+>.*?<\/\w+>)/);
-  const children = pieces.map((piece) => {
-    const [, name, inner] = /^<(\w+)>(.*)<\/\w+>$/.exec(piece) ?? [];
-    const part = name && parts[name];
-    return part ? part(fill(language, inner ?? "", values)) : fill(language, piece, values);
+  const pieces = templateOf(language, texts, of, values).split(/<\w+>(.*?)<\/\w+>/);
+  const children = pieces.map((piece, index) => {
+    const words = fill(language, piece, values);
+    return index % 2 === 1 ? cloneElement(part, {}, words) : words;
   });
   return createElement(Fragment, null, ...children); // without keys: two pieces may be the same
 }

@@ -54,8 +54,6 @@ export function action({ request }: ActionFunctionArgs) {
   });
 }
 
-const toAccount = { account: (text: string) => <Link to="/dashboard">{text}</Link> };
-
 function InvalidEmailLink({ message }: { message: string }) {
   const t = useTexts();
   return (
@@ -63,7 +61,7 @@ function InvalidEmailLink({ message }: { message: string }) {
       <Notice role="alert">{message}</Notice>
       <p>{t("confirmEmail.linkWorks", { count: linkLifetimeMinutes })}</p>
       <p>
-        <Text of="confirmEmail.askAgain" parts={toAccount} />
+        <Text of="confirmEmail.askAgain" part={<Link to="/dashboard" />} />
       </p>
     </>
   );
@@ -119,7 +117,7 @@ export default function ConfirmEmail() {
         <Notice role="status">{t("confirmEmail.declined")}</Notice>
       ) : answer?.outcome === "another_account" ? (
         <Notice role="alert">
-          <Text of="confirmEmail.anotherAccount" parts={toAccount} />
+          <Text of="confirmEmail.anotherAccount" part={<Link to="/dashboard" />} />
         </Notice>
       ) : (
         <Confirmation email={link.email} token={link.token} account={answer?.account} />

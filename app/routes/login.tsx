@@ -113,14 +113,11 @@ function SignInFailed({ problem, provider, returnTo, maxAge, registrationClosed 
   return (
     <Notice role="alert">
       {sentences.join(" ")}{" "}
-      {(canRegister || canRetry) && (
-        <Text
-          of={canRetry ? "failure.again" : "login.createAccount"}
-          parts={{
-            again: (text) => <a href={withReturnTo("/auth/idp", returnTo, maxAge)}>{text}</a>,
-            register: (text) => <Link to={withReturnTo("/register", returnTo, maxAge)}>{text}</Link>,
-          }}
-        />
+      {canRetry && (
+        <Text of="failure.again" part={<Link to={withReturnTo("/auth/idp", returnTo, maxAge)} reloadDocument />} />
+      )}
+      {canRegister && (
+        <Text of="login.createAccount" part={<Link to={withReturnTo("/register", returnTo, maxAge)} />} />
       )}
     </Notice>
   );
@@ -198,10 +195,7 @@ export default function Login() {
       {passkeys && <PasskeySignIn {...loaded} or={!idpEnabled} lastUsed={lastUsed === "passkey"} />}
       {!registrationClosed && (
         <p className="aside">
-          <Text
-            of="login.createAccount"
-            parts={{ register: (text) => <Link to={withReturnTo("/register", returnTo, maxAge)}>{text}</Link> }}
-          />
+          <Text of="login.createAccount" part={<Link to={withReturnTo("/register", returnTo, maxAge)} />} />
         </p>
       )}
     </Page>

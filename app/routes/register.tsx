@@ -52,10 +52,7 @@ export default function Register() {
   const answer = useActionData<typeof action>();
   const logIn = (
     <p className="aside">
-      <Text
-        of="register.logIn"
-        parts={{ login: (text) => <Link to={withReturnTo("/login", returnTo, maxAge)}>{text}</Link> }}
-      />
+      <Text of="register.logIn" part={<Link to={withReturnTo("/login", returnTo, maxAge)} />} />
     </p>
   );
   if (registration === "closed") {
