@@ -4,7 +4,7 @@ import { eventsOf, eventsOnPage, eventWords } from "#server/features/owner/activ
 import { localMomentIn } from "#server/languages/translate";
 import { recentSignInMinutes } from "#server/rules";
 import { shownMoment } from "~/account/account-page";
-import { methodNotAllowed, respond } from "~/answers/responses";
+import { respond } from "~/answers/responses";
 import { SubmitButton } from "~/components/form-controls";
 import { Page } from "~/components/page";
 import { useTexts } from "~/document/language";
@@ -32,10 +32,6 @@ export function loader({ request }: LoaderFunctionArgs) {
     const older = found.length > eventsOnPage ? page + 1 : null;
     return { events, older, newer: page > 1 ? page - 1 : null, signInAgain: mustSignInAgain(owner) };
   });
-}
-
-export function action() {
-  throw methodNotAllowed("GET, HEAD");
 }
 
 // Rows and moments of its own: a chunk that it shared with the account page would take that page over 100 KiB.
