@@ -1,4 +1,5 @@
 import type { PropsWithChildren } from "react";
+import type { Owner } from "#server/features/owner/signed-in";
 import { useTexts } from "~/document/language";
 import { usePage } from "~/document/page-context";
 import { ActionForm, ProtectedAction, Row, Section, useRefusal } from "./account-action";
@@ -35,11 +36,11 @@ function ChangePassword({ email }: { email: string }) {
   );
 }
 
-type ConnectedProviderProps = PropsWithChildren<Pick<WaysInProps, "provider" | "password" | "passkeys">>;
+type ConnectedProviderProps = PropsWithChildren<Pick<WaysInProps, "provider" | "hasPassword" | "passkeys">>;
 
-function ConnectedProvider({ provider, password, passkeys, children }: ConnectedProviderProps) {
+function ConnectedProvider({ provider, hasPassword, passkeys, children }: ConnectedProviderProps) {
   const { t, passwordless } = usePage();
-  const canDisconnect = passwordless === null && (password || Boolean(passkeys?.items.length));
+  const canDisconnect = passwordless === null && (hasPassword || Boolean(passkeys?.items.length));
   return (
     <Row name={provider} detail={t("account.isConnected")}>
       {children}
@@ -56,28 +57,24 @@ function ConnectedProvider({ provider, password, passkeys, children }: Connected
   );
 }
 
-interface WaysInProps {
-  email: string;
-  name: string | null;
-  password: boolean;
-  linked: boolean;
-  linkQuestioned: boolean;
+interface WaysInProps extends Pick<Owner["user"], "email" | "name" | "hasPassword" | "isLinked" | "isLinkQuestioned"> {
   canConnect: boolean;
   provider: string;
   /** `null` while passkeys are off. */
   passkeys: PasskeysOfAccount | null;
 }
 
-export function WaysIn({ email, name, password, linked, linkQuestioned, canConnect, provider, passkeys }: WaysInProps) {
+export function WaysIn({ provider, canConnect, passkeys, ...user }: WaysInProps) {
+  const { email, name, hasPassword, isLinked, isLinkQuestioned } = user;
   const { t, passwordless } = usePage();
   return (
     <Section title={t("account.waysIn")}>
-      {password && (
+      {hasPassword && (
         <Row name={t("account.emailAndPassword")} detail={<bdi dir="ltr">{email}</bdi>}>
           <ChangePassword email={email} />
         </Row>
       )}
-      {!password && passwordless === null && (
+      {!hasPassword && passwordless === null && (
         <Row
           name={t("account.emailAndPassword")}
           detail={!passkeys?.items.length && t("account.onlyProvider", { provider })}
@@ -85,7 +82,7 @@ export function WaysIn({ email, name, password, linked, linkQuestioned, canConne
           <ActionForm intent="send-password-link" submit={t("account.setPassword")} />
         </Row>
       )}
-      {linked && !linkQuestioned && <ConnectedProvider {...{ provider, password, passkeys }} />}
+      {isLinked && !isLinkQuestioned && <ConnectedProvider {...{ provider, hasPassword, passkeys }} />}
       {canConnect && (
         <Row name={provider} detail={t("account.notConnected")}>
           <ActionForm intent="connect-provider" submit={t("account.connect", { provider })} />
@@ -97,10 +94,10 @@ export function WaysIn({ email, name, password, linked, linkQuestioned, canConne
 }
 
 /** The ways to sign in that somebody else may have added: a reset has questioned them. */
-export function Questions({ linked, linkQuestioned, password, provider, passkeys }: WaysInProps) {
+export function Questions({ isLinked, isLinkQuestioned, hasPassword, provider, passkeys }: WaysInProps) {
   const t = useTexts();
   const questioned = passkeys?.items.filter((passkey) => passkey.questioned) ?? [];
-  const isLinkInQuestion = linked && linkQuestioned;
+  const isLinkInQuestion = isLinked && isLinkQuestioned;
   if (questioned.length === 0 && !isLinkInQuestion) return null;
   return (
     <Section title={t("questions.title")} lead={t("questions.lead")}>
@@ -112,7 +109,7 @@ export function Questions({ linked, linkQuestioned, password, provider, passkeys
         </PasskeyRow>
       ))}
       {isLinkInQuestion && (
-        <ConnectedProvider {...{ provider, password, passkeys }}>
+        <ConnectedProvider {...{ provider, hasPassword, passkeys }}>
           <ActionForm intent="keep-provider" submit={t("questions.keep")} />
         </ConnectedProvider>
       )}

@@ -24,24 +24,16 @@ export const handle = titled("common.accountTitle");
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const owner = await requireUser(request, "/login");
-    const {
-      name,
-      email,
-      pictureUrl: picture,
-      hasPassword: password,
-      isLinked: linked,
-      isLinkQuestioned: linkQuestioned,
-      isUndeliverable: undeliverable,
-    } = owner.user;
-    const sessions = await activeSessions(owner.user.id);
-    const passkeys = offersPasskeys(factsOf(request).origin) ? await passkeysOf(owner.user.id) : null;
+    const { id, groups: _groups, ...user } = owner.user;
+    const sessions = await activeSessions(id);
+    const passkeys = offersPasskeys(factsOf(request).origin) ? await passkeysOf(id) : null;
     const { offer, headers } = passkeyOffer(request, owner, passkeys);
     const provider = providerLabel(owner.language);
-    allowLogOut(request, linked ? null : consentOrigin());
+    allowLogOut(request, user.isLinked ? null : consentOrigin());
     const page = {
-      user: { name, email, picture, password, linked, linkQuestioned, undeliverable },
+      user,
       provider,
-      canConnect: provider !== null && !linked,
+      canConnect: provider !== null && !user.isLinked,
       passkeys: passkeys && { ...shownPasskeys(owner, passkeys), ...offer },
       sessions: shownSessions(owner, sessions),
       signInAgain: mustSignInAgain(owner),
@@ -84,7 +76,7 @@ export default function Dashboard() {
     <Page title={t("common.accountTitle")} wide>
       <Person {...user} />
       {done && <Notice role="status">{done}</Notice>}
-      {user.undeliverable && (
+      {user.isUndeliverable && (
         <Notice role="status" calm>
           {t("account.undeliverable", { email: user.email, details: t("account.details") })}
         </Notice>
