@@ -4,8 +4,7 @@ import { localMomentIn } from "#server/languages/translate";
 import { recentSignInMinutes } from "#server/rules";
 import type { shownMoment } from "~/account/account-page";
 import type { Intent, Refusal } from "~/account/actions";
-import { Text, useTexts } from "~/document/language";
-import { useHydrated, usePage } from "~/document/page-context";
+import { Text, useHydrated, usePage, useTexts } from "~/document/page-context";
 import { SubmitButton } from "./form-controls";
 
 interface SectionProps {

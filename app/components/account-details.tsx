@@ -2,7 +2,7 @@ import { Form } from "@remix-run/react";
 import type { Owner } from "#server/features/owner/signed-in";
 import type { shownSessions } from "~/account/account-page";
 import type { Intent } from "~/account/actions";
-import { useTexts } from "~/document/language";
+import { useTexts } from "~/document/page-context";
 import { ActionForm, MomentLine, ProtectedAction, Row, Section, useRefusal } from "./account-action";
 import { EmailField, SubmitButton } from "./form-controls";
 

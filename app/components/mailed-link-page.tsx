@@ -2,8 +2,7 @@ import { Form, Link, useActionData, useLoaderData, useSubmit } from "@remix-run/
 import { type FormEvent, useState } from "react";
 import { linkLifetimeMinutes } from "#server/rules";
 import { returnToName, withReturnTo } from "~/answers/return-to";
-import { Text, useTexts } from "~/document/language";
-import { usePasskeySupport } from "~/document/page-context";
+import { Text, usePasskeySupport, useTexts } from "~/document/page-context";
 import type { LinkParameters, LinkRefusal, OpenedLink } from "~/forms/mailed-link";
 import { EmailField, EmailForm, Mark, SubmitButton } from "./form-controls";
 import { Notice, Page } from "./page";

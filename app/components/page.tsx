@@ -2,8 +2,7 @@ import { Link, useLocation, useSearchParams } from "@remix-run/react";
 import { type ReactNode, useEffect } from "react";
 import { languages } from "#server/languages/languages";
 import { returnToName, withReturnTo } from "~/answers/return-to";
-import { Text } from "~/document/language";
-import { usePage } from "~/document/page-context";
+import { Text, usePage } from "~/document/page-context";
 import { errorTexts } from "~/document/title";
 
 const logo = (

@@ -1,8 +1,7 @@
 import { useRevalidator, useSubmit } from "@remix-run/react";
 import { type FormEvent, type PropsWithChildren, useEffect, useRef } from "react";
 import type { passkeyOffer, shownPasskeys } from "~/account/account-page";
-import { useTexts } from "~/document/language";
-import { usePasskeySupport } from "~/document/page-context";
+import { usePasskeySupport, useTexts } from "~/document/page-context";
 import { ActionForm, MomentLine, ProtectedAction, Row } from "./account-action";
 import { Field } from "./form-controls";
 

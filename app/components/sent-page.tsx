@@ -1,7 +1,7 @@
 import { Link, useSearchParams } from "@remix-run/react";
 import { Fragment } from "react";
 import { linkLifetimeMinutes, mailsPerQuarterHour } from "#server/rules";
-import { Text, useTexts } from "~/document/language";
+import { Text, useTexts } from "~/document/page-context";
 import { EmailForm } from "./form-controls";
 import { Notice, Page } from "./page";
 

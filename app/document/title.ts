@@ -1,6 +1,9 @@
 import { useLocation, useMatches } from "@remix-run/react";
-import type { PageText, PlainPageText } from "./language";
-import { usePage } from "./page-context";
+import type { PageTexts } from "#server/languages/texts";
+import type { Values } from "#server/languages/translate";
+import { type PageText, usePage } from "./page-context";
+
+type PlainPageText = { [Key in PageText]: Values<PageTexts, Key> extends [] ? Key : never }[PageText];
 
 interface Search {
   description?: Extract<PageText, `${string}.description`>;

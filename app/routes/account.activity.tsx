@@ -7,8 +7,7 @@ import { shownMoment } from "~/account/account-page";
 import { respond } from "~/answers/responses";
 import { SubmitButton } from "~/components/form-controls";
 import { Page } from "~/components/page";
-import { useTexts } from "~/document/language";
-import { useHydrated, usePage } from "~/document/page-context";
+import { useHydrated, usePage, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { mustSignInAgain, requireUser } from "~/visitor/session";
 

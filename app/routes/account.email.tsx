@@ -5,7 +5,7 @@ import { linkLifetimeMinutes } from "#server/rules";
 import { respond, unprocessable } from "~/answers/responses";
 import { EmailField, SubmitButton } from "~/components/form-controls";
 import { Notice, Page } from "~/components/page";
-import { Text, useTexts } from "~/document/language";
+import { Text, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { linkParameters } from "~/forms/mailed-link";

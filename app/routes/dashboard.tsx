@@ -13,7 +13,7 @@ import { respond } from "~/answers/responses";
 import { AccountDetails, DeleteAccount, Person, SessionList } from "~/components/account-details";
 import { Notice, Page } from "~/components/page";
 import { Questions, WaysIn } from "~/components/ways-in";
-import { useTexts } from "~/document/language";
+import { useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { allowLogOut, mustSignInAgain, requireUser } from "~/visitor/session";
 

@@ -12,7 +12,7 @@ import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailForm } from "~/components/form-controls";
 import { Page, Unavailable } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { Text, useTexts } from "~/document/language";
+import { Text, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { askForMail } from "~/forms/mailed-link";
 import { requireGuest } from "~/visitor/session";
