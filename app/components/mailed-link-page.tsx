@@ -8,7 +8,7 @@ import { EmailField, EmailForm, Mark, SubmitButton } from "./form-controls";
 import { Notice, Page } from "./page";
 import { NewPasswordFields } from "./password-field";
 
-/** By the purpose of the link, which is also that of a passkey's challenge. `again` is the page that sends a new link. */
+/** By the purpose of a passkey in place of a password. `again` is the page that sends a new link. */
 const pages = {
   reset: { title: "reset.title", submit: "reset.submit", used: "reset.used", again: "/forgot-password" },
   register: { title: "complete.title", submit: "complete.submit", used: "complete.used", again: "/register" },
