@@ -12,12 +12,7 @@ interface Search {
   password?: boolean;
 }
 
-export const titled = (title: PlainPageText, { description, listed = false, password = false }: Search = {}) => ({
-  title,
-  description,
-  listed,
-  password,
-});
+export const titled = (title: PlainPageText, search: Search = {}) => ({ title, ...search });
 
 export const noPasswords = titled("noPasswords.title");
 
