@@ -1,5 +1,4 @@
 import { Form } from "@remix-run/react";
-import type { Owner } from "#server/features/owner/signed-in";
 import type { shownSessions } from "~/account/account-page";
 import type { Intent } from "~/account/actions";
 import { useTexts } from "~/document/page-context";
@@ -7,13 +6,13 @@ import { ActionForm, MomentLine, ProtectedAction, Row, Section, useRefusal } fro
 import { EmailField, SubmitButton } from "./form-controls";
 
 /** The signed-in user. If the picture cannot be loaded, the first letter is visible. */
-export function Person({ name, email, pictureUrl }: Pick<Owner["user"], "name" | "email" | "pictureUrl">) {
+export function Person({ name, email, picture }: { name: string | null; email: string; picture: string | null }) {
   const t = useTexts();
   return (
     <div className="person">
       <span className="avatar" aria-hidden="true">
         {/\p{L}\p{M}*/u.exec(`${name ?? ""} ${email}`)?.[0]}
-        {pictureUrl && <img src={pictureUrl} alt="" referrerPolicy="no-referrer" />}
+        {picture && <img src={picture} alt="" referrerPolicy="no-referrer" />}
       </span>
       <p>
         {name && <bdi className="name">{name}</bdi>}

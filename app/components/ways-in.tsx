@@ -1,5 +1,4 @@
 import type { PropsWithChildren } from "react";
-import type { Owner } from "#server/features/owner/signed-in";
 import { usePage, useTexts } from "~/document/page-context";
 import { ActionForm, ProtectedAction, Row, Section, useRefusal } from "./account-action";
 import { PasskeyRow, Passkeys, type PasskeysOfAccount } from "./passkeys";
@@ -35,11 +34,11 @@ function ChangePassword({ email }: { email: string }) {
   );
 }
 
-type ConnectedProviderProps = PropsWithChildren<Pick<WaysInProps, "provider" | "hasPassword" | "passkeys">>;
+type ConnectedProviderProps = PropsWithChildren<Pick<WaysInProps, "provider" | "password" | "passkeys">>;
 
-function ConnectedProvider({ provider, hasPassword, passkeys, children }: ConnectedProviderProps) {
+function ConnectedProvider({ provider, password, passkeys, children }: ConnectedProviderProps) {
   const { t, passwordless } = usePage();
-  const canDisconnect = passwordless === null && (hasPassword || Boolean(passkeys?.items.length));
+  const canDisconnect = passwordless === null && (password || Boolean(passkeys?.items.length));
   return (
     <Row name={provider} detail={t("account.isConnected")}>
       {children}
@@ -56,24 +55,28 @@ function ConnectedProvider({ provider, hasPassword, passkeys, children }: Connec
   );
 }
 
-interface WaysInProps extends Pick<Owner["user"], "email" | "name" | "hasPassword" | "isLinked" | "isLinkQuestioned"> {
+interface WaysInProps {
+  email: string;
+  name: string | null;
+  password: boolean;
+  linked: boolean;
+  linkQuestioned: boolean;
   canConnect: boolean;
   provider: string;
   /** `null` while passkeys are off. */
   passkeys: PasskeysOfAccount | null;
 }
 
-export function WaysIn({ provider, canConnect, passkeys, ...user }: WaysInProps) {
-  const { email, name, hasPassword, isLinked, isLinkQuestioned } = user;
+export function WaysIn({ email, name, password, linked, linkQuestioned, canConnect, provider, passkeys }: WaysInProps) {
   const { t, passwordless } = usePage();
   return (
     <Section title={t("account.waysIn")}>
-      {hasPassword && (
+      {password && (
         <Row name={t("account.emailAndPassword")} detail={<bdi dir="ltr">{email}</bdi>}>
           <ChangePassword email={email} />
         </Row>
       )}
-      {!hasPassword && passwordless === null && (
+      {!password && passwordless === null && (
         <Row
           name={t("account.emailAndPassword")}
           detail={!passkeys?.items.length && t("account.onlyProvider", { provider })}
@@ -81,7 +84,7 @@ export function WaysIn({ provider, canConnect, passkeys, ...user }: WaysInProps)
           <ActionForm intent="send-password-link" submit={t("account.setPassword")} />
         </Row>
       )}
-      {isLinked && !isLinkQuestioned && <ConnectedProvider {...{ provider, hasPassword, passkeys }} />}
+      {linked && !linkQuestioned && <ConnectedProvider {...{ provider, password, passkeys }} />}
       {canConnect && (
         <Row name={provider} detail={t("account.notConnected")}>
           <ActionForm intent="connect-provider" submit={t("account.connect", { provider })} />
@@ -93,10 +96,10 @@ export function WaysIn({ provider, canConnect, passkeys, ...user }: WaysInProps)
 }
 
 /** The ways to sign in that somebody else may have added: a reset has questioned them. */
-export function Questions({ isLinked, isLinkQuestioned, hasPassword, provider, passkeys }: WaysInProps) {
+export function Questions({ linked, linkQuestioned, password, provider, passkeys }: WaysInProps) {
   const t = useTexts();
   const questioned = passkeys?.items.filter((passkey) => passkey.questioned) ?? [];
-  const isLinkInQuestion = isLinked && isLinkQuestioned;
+  const isLinkInQuestion = linked && linkQuestioned;
   if (questioned.length === 0 && !isLinkInQuestion) return null;
   return (
     <Section title={t("questions.title")} lead={t("questions.lead")}>
@@ -108,7 +111,7 @@ export function Questions({ isLinked, isLinkQuestioned, hasPassword, provider, p
         </PasskeyRow>
       ))}
       {isLinkInQuestion && (
-        <ConnectedProvider {...{ provider, hasPassword, passkeys }}>
+        <ConnectedProvider {...{ provider, password, passkeys }}>
           <ActionForm intent="keep-provider" submit={t("questions.keep")} />
         </ConnectedProvider>
       )}

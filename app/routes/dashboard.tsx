@@ -24,16 +24,24 @@ export const handle = titled("common.accountTitle");
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const owner = await requireUser(request, "/login");
-    const { id, groups: _groups, ...user } = owner.user;
-    const sessions = await activeSessions(id);
-    const passkeys = offersPasskeys(factsOf(request).origin) ? await passkeysOf(id) : null;
+    const {
+      name,
+      email,
+      pictureUrl: picture,
+      hasPassword: password,
+      isLinked: linked,
+      isLinkQuestioned: linkQuestioned,
+      isUndeliverable: undeliverable,
+    } = owner.user;
+    const sessions = await activeSessions(owner.user.id);
+    const passkeys = offersPasskeys(factsOf(request).origin) ? await passkeysOf(owner.user.id) : null;
     const { offer, headers } = passkeyOffer(request, owner, passkeys);
     const provider = providerLabel(owner.language);
-    allowLogOut(request, user.isLinked ? null : consentOrigin());
+    allowLogOut(request, linked ? null : consentOrigin());
     const page = {
-      user,
+      user: { name, email, picture, password, linked, linkQuestioned, undeliverable },
       provider,
-      canConnect: provider !== null && !user.isLinked,
+      canConnect: provider !== null && !linked,
       passkeys: passkeys && { ...shownPasskeys(owner, passkeys), ...offer },
       sessions: shownSessions(owner, sessions),
       signInAgain: mustSignInAgain(owner),
@@ -76,7 +84,7 @@ export default function Dashboard() {
     <Page title={t("common.accountTitle")} wide>
       <Person {...user} />
       {done && <Notice role="status">{done}</Notice>}
-      {user.isUndeliverable && (
+      {user.undeliverable && (
         <Notice role="status" calm>
           {t("account.undeliverable", { email: user.email, details: t("account.details") })}
         </Notice>

@@ -33,7 +33,7 @@ describe("the page", () => {
   test.each(unsafe)("has no picture of %s", { tags: "1.2.2" }, async (url) => {
     const id = await latchkey.createUser();
     await latchkey.execute("update users set picture_url = ?", [url]);
-    expect(await openAccount(await latchkey.signedIn(id))).toMatchObject({ data: { user: { pictureUrl: null } } });
+    expect(await openAccount(await latchkey.signedIn(id))).toMatchObject({ data: { user: { picture: null } } });
   });
 
   describe("of a user with two sessions", () => {
@@ -54,11 +54,11 @@ describe("the page", () => {
         user: {
           name: "Ada",
           email: "ada@example.com",
-          pictureUrl: "https://pictures.example/ada.png",
-          hasPassword: true,
-          isLinked: true,
-          isLinkQuestioned: false,
-          isUndeliverable: false,
+          picture: "https://pictures.example/ada.png",
+          password: true,
+          linked: true,
+          linkQuestioned: false,
+          undeliverable: false,
         },
         provider: null,
         passkeys: {

@@ -23,9 +23,9 @@ const other = {
 const ada = {
   name: "Ada",
   email: "ada@example.com",
-  pictureUrl: "https://pictures.example/ada.png",
-  hasPassword: true,
-  isLinked: true,
+  picture: "https://pictures.example/ada.png",
+  password: true,
+  linked: true,
 };
 
 const loaded = {
@@ -54,7 +54,7 @@ afterEach(() => void vi.unstubAllGlobals());
 const section = (name: string) => within(screen.getByRole("region", { name }));
 
 test("the owner reads what to do if mails to the address do not arrive", async () => {
-  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, isUndeliverable: true } } });
+  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, undeliverable: true } } });
   screen.getByText(/mails to ada@example\.com do not arrive\. Change the address below, under “Your details”\./);
 });
 
@@ -85,7 +85,7 @@ test("the account page shows the sessions with their times", async () => {
 });
 
 test("without passwords no password is shown or offered", async () => {
-  const user = { ...ada, hasPassword: false };
+  const user = { ...ada, password: false };
   const content = { ...english, passwordless: "Google" };
   await open({ user }, { content });
   const ways = section("How you sign in");
@@ -99,15 +99,15 @@ test.each([
 ])("who has a passkey can disconnect the provider %s (%s: %i button)", async (_when, passwordless, buttons) => {
   const passkey = { id: "1", name: "Phone", added: own.since, used: null, backedUp: true, questioned: false };
   const passkeys = { ...noPasskeys, items: [passkey] };
-  await open({ user: { ...ada, hasPassword: false }, passkeys }, { content: { ...english, passwordless } });
+  await open({ user: { ...ada, password: false }, passkeys }, { content: { ...english, passwordless } });
   expect(screen.queryAllByText("Disconnect")).toHaveLength(buttons);
 });
 
 test.each([
   ["https://pictures.example/ada.png", true],
   [null, false],
-])("the picture %s is shown: %s", async (pictureUrl, shown) => {
-  await open({ user: { ...ada, pictureUrl } });
+])("the picture %s is shown: %s", async (picture, shown) => {
+  await open({ user: { ...ada, picture } });
   expect(document.querySelector("main img") !== null).toBe(shown);
 });
 
@@ -117,7 +117,7 @@ test.each([
   ["アダ", "ア"],
   [null, "a"],
 ])("without a picture the name %s is shown as the letter %s", async (name, letter) => {
-  await open({ user: { ...ada, name, pictureUrl: null } });
+  await open({ user: { ...ada, name, picture: null } });
   expect(document.querySelector(".avatar")?.textContent).toBe(letter);
 });
 
@@ -291,24 +291,24 @@ test("a page of an old sign-in says before a form is filled in that a new one wi
 });
 
 test("without a password the provider cannot be disconnected", async () => {
-  await open({ user: { ...ada, hasPassword: false } });
+  await open({ user: { ...ada, password: false } });
   expect(screen.queryByText(/^Disconnect/)).toBeNull();
 });
 
 test("without a password the page says to set one before the provider is disconnected", async () => {
-  await open({ user: { ...ada, hasPassword: false } });
+  await open({ user: { ...ada, password: false } });
   screen.getByText("Your only way in is Google. To be able to disconnect it, set a password first.");
   expect(screen.getByRole("button", { name: "Set a password by mail" })).toBeTruthy();
 });
 
 test("without a password none can be changed", async () => {
-  await open({ user: { ...ada, hasPassword: false } });
+  await open({ user: { ...ada, password: false } });
   expect(screen.queryByText(/^Change the password/)).toBeNull();
   expect(screen.queryByLabelText("Current password")).toBeNull();
 });
 
 test("an account that is not linked has no button to disconnect", async () => {
-  await open({ user: { ...ada, isLinked: false } });
+  await open({ user: { ...ada, linked: false } });
   expect(section("How you sign in").getAllByRole("listitem")).toHaveLength(1);
   expect(screen.queryByText(/^Disconnect/)).toBeNull();
 });

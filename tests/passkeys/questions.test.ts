@@ -37,7 +37,7 @@ async function asked(cookie: string) {
   const items: { name: string; questioned: boolean }[] = data.passkeys.items;
   return {
     passkeys: items.filter(({ questioned }) => questioned).map(({ name }) => name),
-    provider: data.user.isLinkQuestioned,
+    provider: data.user.linkQuestioned,
   };
 }
 

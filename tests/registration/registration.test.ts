@@ -134,7 +134,7 @@ describe("the link", () => {
     const done = await registerWith(await registrationLink(latchkey), password);
     expect(done).toMatchObject({ status: 302, location: "/dashboard" });
     const { data } = await openAccount(`session=${done.cookies.session}`);
-    expect(data.user).toMatchObject({ email: "grace@example.com", hasPassword: true, isLinked: false });
+    expect(data.user).toMatchObject({ email: "grace@example.com", password: true, linked: false });
   });
 
   test("sets the cookies of a login with a password", async () => {
