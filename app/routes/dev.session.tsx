@@ -6,7 +6,8 @@ import { respond, returnToOf, unprocessable } from "~/answers/responses";
 import { EmailForm } from "~/components/form-controls";
 import { Notice, Page } from "~/components/page";
 import { readFields } from "~/forms/form";
-import { signIn, visitorOf } from "~/visitor/session";
+import { signIn } from "~/visitor/session";
+import { visitorOf } from "~/visitor/visitor";
 
 export function loader({ request }: LoaderFunctionArgs) {
   requireLoopbackHost(request);

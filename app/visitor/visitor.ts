@@ -1,8 +1,10 @@
 import Negotiator from "negotiator";
 import { config } from "#server/config";
+import { factsOf, goneOf } from "#server/door/request-facts";
 import { answersIn } from "#server/features/visitor/language";
 import { isLanguage, type Language, languages } from "#server/languages/languages";
-import { languageCookie } from "./cookies";
+import type { Visitor } from "#server/visitor";
+import { ceremonyCookie, deviceCookie, languageCookie, sessionTokens } from "./cookies";
 
 const longestHeader = 512; // characters; browsers send fewer than 200
 
@@ -21,3 +23,14 @@ export const languageOf = (request: Request) =>
   chooseLanguage(languageCookie.read(request), request.headers.get("Accept-Language"));
 
 export const textsFor = (request: Request) => answersIn(languageOf(request));
+
+export const visitorOf = (request: Request): Visitor => ({
+  network: factsOf(request).client,
+  language: languageOf(request),
+  userAgent: request.headers.get("User-Agent"),
+  sessionTokens: sessionTokens(request),
+  deviceToken: deviceCookie.read(request),
+  ceremonyToken: ceremonyCookie.read(request),
+  arrivedAt: factsOf(request).arrivedAt,
+  gone: () => goneOf(request),
+});
