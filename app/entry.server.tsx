@@ -1,20 +1,35 @@
 import { randomBytes } from "node:crypto";
 import manifest from "@remix-run/dev/assets-manifest";
 import type { EntryContext, HandleErrorFunction } from "@remix-run/node";
-import { isRouteErrorResponse, RemixServer } from "@remix-run/react";
+import { isRouteErrorResponse, matchRoutes, RemixServer } from "@remix-run/react";
 import { renderToString } from "react-dom/server";
 import { factsOf, logFault } from "#server/door/request-facts";
 import { start } from "#server/start";
 import { contentSecurityPolicy, pageOf } from "./document/page";
 import { PageProvider } from "./document/page-context";
 import { preloadRoutesOnly, renderedOnce } from "./document/remix-internals";
-import { routeNames } from "./route-names";
-import { languageOf } from "./visitor/accepted-language";
+import { languageOf } from "./visitor/visitor";
 
 preloadRoutesOnly(manifest);
 const prepare = renderedOnce(manifest);
 
-await start(routeNames(manifest.routes));
+type Routes = Parameters<typeof matchRoutes>[0];
+
+const routesBelow = (parent?: string): Routes =>
+  Object.values(manifest.routes)
+    .filter(({ parentId }) => parentId === parent)
+    .map((route) => (route.index ? route : { ...route, children: routesBelow(route.id) })) as Routes;
+
+const routes = routesBelow();
+
+/** The id of a path's Remix route; `build` for every file of the browser's bundle. */
+function routeName(requested: string): string {
+  if (requested.startsWith("/build/")) return "build";
+  const path = requested === "/_root.data" ? "/" : requested.replace(/\.data$/, "");
+  return matchRoutes(routes, path)?.at(-1)?.route.id ?? "none";
+}
+
+await start(routeName);
 
 /** The text that a loader threw with `plainText` (`app/answers/responses.ts`); `null` for a page. */
 function plainTextOf({ staticHandlerContext: { errors } }: EntryContext, headers: Headers): string | null {

@@ -1,11 +1,9 @@
 import type { HeadersFunction, LinksFunction } from "@remix-run/node";
 import { isRouteErrorResponse, Links, LiveReload, Outlet, ScrollRestoration, useRouteError } from "@remix-run/react";
 import type { ReactNode } from "react";
-import { ErrorPage } from "./components/error-page";
-import { Footer } from "./components/footer";
-import { NoPasswords } from "./components/page";
+import { languages } from "#server/languages/languages";
+import { ErrorPage, Footer, NoPasswords } from "./components/page";
 import { useFocusOnArrival } from "./document/focus";
-import { useDocumentLanguage } from "./document/language";
 import { lowPriority, PageForBrowser, usePage } from "./document/page-context";
 import { BeforeHydration, PageScripts } from "./document/remix-internals";
 import { noPasswords, useHead, usePageHandle } from "./document/title";
@@ -20,9 +18,9 @@ export const headers: HeadersFunction = ({ errorHeaders }) => errorHeaders ?? {}
 export function Layout({ children }: { children: ReactNode }) {
   const error = useRouteError() ?? null; // null or undefined without an error
   const { title, description, listed } = useHead(error === null ? null : statusOf(error));
-  const { brand, textsPath, nonce } = usePage();
+  const { language, brand, textsPath, nonce } = usePage();
   return (
-    <html {...useDocumentLanguage()}>
+    <html lang={language} dir={languages[language].direction}>
       <head>
         <meta charSet="utf-8" />
         <BeforeHydration />

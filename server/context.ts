@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ServerResponse } from "node:http";
+import type { Writable } from "node:stream";
 import { processValue } from "./process-value";
 
 /** What the front door knows of a request. No header carries it to the routes, so no client can forge it. */
@@ -27,7 +28,14 @@ export interface RequestFacts {
   response: ServerResponse;
 }
 
-type Context = RequestFacts | { jobId: string } | { actor: "cli" };
+/** Where a command prints and reads: this process's own, or that of the command line which asked the service. */
+export interface Terminal {
+  out: Writable & { isTTY?: boolean };
+  err: Writable & { isTTY?: boolean };
+  readFile(path: string): Promise<Buffer>;
+}
+
+type Context = RequestFacts | { jobId: string } | { actor: "cli"; terminal?: Terminal };
 
 const storage = processValue<AsyncLocalStorage<Context>>("context");
 storage.current ??= new AsyncLocalStorage();

@@ -16,6 +16,11 @@ const unbound = ["/auth/device", "/build", "/__files", "/favicon.svg"]; // reque
 
 const isHttps = ({ origin }: RequestFacts) => origin.startsWith("https:");
 
+const boundCookie = (facts: RequestFacts) => ({
+  name: sessionCookieName(isHttps(facts), "bound"),
+  attributes: boundCookieAttributes(isHttps(facts)),
+});
+
 /** Chromium 150 sends some of the draft's strings without quotation marks. */
 const textOf = ({ response }: RequestFacts, header: string) =>
   response.req.headers[header]?.toString().replace(/^"(.*)"$/, "$1") || null;
@@ -41,13 +46,7 @@ function instructions(facts: RequestFacts, id: string) {
       include_site: isSite,
       scope_specification: unbound.map((path) => ({ type: "exclude", domain, path })),
     },
-    credentials: [
-      {
-        type: "cookie",
-        name: sessionCookieName(isHttps(facts), "bound"),
-        attributes: boundCookieAttributes(isHttps(facts)),
-      },
-    ],
+    credentials: [{ type: "cookie", ...boundCookie(facts) }],
     allowed_refresh_initiators: ["*"], // else a link of another site finds no session
   };
 }
@@ -68,9 +67,9 @@ export async function refreshDevice(facts: RequestFacts): Promise<Answer> {
   const refreshed = await refreshBinding({ id, proof, sessionToken });
   if (!refreshed) return answer(401, notSignedIn);
   if (refreshed.cookie === undefined) return answer(403, challengeHeader(refreshed));
-  const name = sessionCookieName(isHttps(facts), "bound");
-  const attributes = `Max-Age=${boundCookieLifetime / 1000}; ${boundCookieAttributes(isHttps(facts))}`;
-  return answer(200, { ...challengeHeader(refreshed), "Set-Cookie": `${name}=${refreshed.cookie}; ${attributes}` });
+  const { name, attributes } = boundCookie(facts);
+  const cookie = `${name}=${refreshed.cookie}; Max-Age=${boundCookieLifetime / 1000}; ${attributes}`;
+  return answer(200, { ...challengeHeader(refreshed), "Set-Cookie": cookie });
 }
 
 /** The draft's "device-bound-sessions Well Known": which hosts may bind sessions of the whole site. */

@@ -20,20 +20,19 @@ function passkeyPages(): Answer | null {
   return { status: 200, headers: { "Content-Type": "application/json" }, body };
 }
 
-const posts: Record<string, Endpoint["answer"]> = {
-  [registrationPath]: registerDevice,
-  [refreshPath]: refreshDevice,
-};
+/** https://www.w3.org/TR/change-password-url/ */
+const changePassword = () => ({ status: 302, headers: { Location: "/forgot-password" }, body: "" });
 
-const answers: Record<string, Endpoint["answer"]> = {
-  "/healthz": () => plainText("ok\n"),
-  "/readyz": async () => ((await isReady()) ? plainText("ready\n") : plainText("not ready\n", 503)),
-  "/.well-known/jwks.json": keySet,
-  "/.well-known/passkey-endpoints": passkeyPages,
-  "/.well-known/device-bound-sessions": registeringOrigins,
-  /** https://www.w3.org/TR/change-password-url/ */
-  "/.well-known/change-password": () => ({ status: 302, headers: { Location: "/forgot-password" }, body: "" }),
-};
+const endpoints: Endpoint[] = [
+  { name: "/healthz", answer: () => plainText("ok\n") },
+  { name: "/readyz", answer: async () => ((await isReady()) ? plainText("ready\n") : plainText("not ready\n", 503)) },
+  { name: "/.well-known/jwks.json", answer: keySet },
+  { name: "/.well-known/passkey-endpoints", answer: passkeyPages },
+  { name: "/.well-known/device-bound-sessions", answer: registeringOrigins },
+  { name: "/.well-known/change-password", answer: changePassword },
+  { name: registrationPath, method: "POST", answer: registerDevice },
+  { name: refreshPath, method: "POST", answer: refreshDevice },
+];
 
 /** A file of the brand or texts. An SVG may have scripts and links: opened as a page, it can run and load nothing. */
 function fileAt(path: string): Answer | null {
@@ -51,8 +50,5 @@ function fileAt(path: string): Answer | null {
 export const endpointOf: EndpointOf = (path) => {
   if (path.startsWith("/__files/")) return { name: "/__files", answer: () => fileAt(path) };
   const name = decodeURIComponent(path);
-  const post = Object.hasOwn(posts, name) && posts[name];
-  if (post) return { name, method: "POST", answer: post };
-  const answer = Object.hasOwn(answers, name) && answers[name];
-  return answer ? { name, answer } : undefined;
+  return endpoints.find((endpoint) => endpoint.name === name);
 };

@@ -61,11 +61,6 @@ export class MailRefused extends ErrorWithReason<MailRefusal> {
   override name = "MailRefused";
 }
 
-/** The application answered 410: it wants no webhook. */
-export class EndpointGone extends Error {
-  override name = "EndpointGone";
-}
-
 /** A job without a mail fails because a recent call to the mail service failed. No mail is lost. */
 export class SimulatedFailure extends Error {
   override name = "SimulatedFailure";

@@ -1,19 +1,12 @@
-import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import { sha256 } from "./tokens";
 
 /** A file that browsers may keep for ever, because its path changes with its content. */
-export interface FingerprintedAsset {
-  path: string;
-  type: string;
-  content: Buffer;
-  gzipped: Buffer;
-}
+export type FingerprintedAsset = ReturnType<typeof fingerprinted>;
 
-export function fingerprinted(stem: string, extension: string, type: string, content: Buffer): FingerprintedAsset {
-  const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
+export function fingerprinted(stem: string, extension: string, type: string, content: Buffer) {
+  const hash = sha256(content).slice(0, 16);
   return { path: `/__files/${stem}-${hash}${extension}`, type, content, gzipped: gzipSync(content) };
 }
 
-export type AssetsByPath = ReadonlyMap<string, FingerprintedAsset>;
-
-export const byPath = (files: FingerprintedAsset[]): AssetsByPath => new Map(files.map((file) => [file.path, file]));
+export const byPath = (files: FingerprintedAsset[]) => new Map(files.map((file) => [file.path, file]));

@@ -33,21 +33,19 @@ const recorded =
     return end;
   };
 
-/** A job from an earlier version may have no language. */
-const jobLanguage = (job: { language?: Language }) => job.language ?? config().defaultLanguage;
-
 function mail(job: MailJob): Promise<MailCall> {
+  const { language = config().defaultLanguage }: { language?: Language } = job; // an earlier version stored none
   switch (job.task) {
     case "mail_password_reset":
-      return mailPasswordReset(job.email, jobLanguage(job));
+      return mailPasswordReset(job.email, language);
     case "mail_invitation":
-      return mailInvitation(job.email, jobLanguage(job));
+      return mailInvitation(job.email, language);
     case "mail_registration":
-      return mailRegistration(job.email, jobLanguage(job), job.return_to);
+      return mailRegistration(job.email, language, job.return_to);
     case "mail_email_change":
-      return mailEmailChange(job.email, jobLanguage(job), job);
+      return mailEmailChange(job.email, language, job);
     default:
-      return mailNotice(job, jobLanguage(job));
+      return mailNotice(job, language);
   }
 }
 

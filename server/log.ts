@@ -3,11 +3,12 @@ import { context } from "./context";
 import { ErrorWithReason } from "./errors";
 import type { AuthenticationEvent } from "./events";
 import { countEvent } from "./metrics";
-import { askingTerminal, withoutTerminal } from "./terminal";
+import { askingTerminal } from "./terminal";
 
 function correlation() {
   const current = context.getStore();
-  return current && "requestId" in current ? { requestId: current.requestId } : { ...current };
+  if (!current || "jobId" in current) return { ...current };
+  return "actor" in current ? { actor: current.actor } : { requestId: current.requestId };
 }
 
 type OutputStream = NodeJS.WriteStream & { fd: number };
@@ -34,7 +35,7 @@ export const log = pino(
 );
 
 /** A command may have woken the worker, and its terminal must not see the lines of other accounts' jobs. */
-export const duringJob = <T>(jobId: string, work: () => T): T => withoutTerminal(() => context.run({ jobId }, work));
+export const duringJob = <T>(jobId: string, work: () => T): T => context.run({ jobId }, work);
 
 /** The events of a command, until they are enqueued for the service, which logs them too. */
 export const commandEvents: AuthenticationEvent[] = [];
@@ -55,14 +56,10 @@ export function logEvent(event: AuthenticationEvent): void {
   if (stream === process.stderr) commandEvents.push(event);
 }
 
-export interface ErrorFields {
-  error: string;
-  reason?: string;
-  code?: unknown;
-}
+export type ErrorFields = ReturnType<typeof errorFields>;
 
 /** An error's name, reason and code, without its message: drivers quote parameters and addresses there. */
-export function errorFields(error: unknown): ErrorFields {
+export function errorFields(error: unknown) {
   if (!(error instanceof Error)) return { error: typeof error };
   return {
     error: error.name,

@@ -29,7 +29,6 @@ function createCounters({ Counter, Histogram }: Prometheus, registry: Registry) 
 
 const counters = processValue<ReturnType<typeof createCounters>>("counters");
 
-/** Counts from now on. */
 export function openCounters(prometheus: Prometheus, registry: Registry): void {
   counters.current = createCounters(prometheus, registry);
 }

@@ -1,10 +1,9 @@
 import cluster, { type Worker } from "node:cluster";
-import { type Config, loadConfig, type MetricsConfig } from "./config";
+import { loadConfig, type MetricsConfig } from "./config";
 import { openMetricsServer } from "./door/metrics-server";
 import { assertPortIsFree } from "./door/ports";
-import { StartError } from "./errors";
 import { errorFields, log } from "./log";
-import { onStopSignal, shutdownLimit, stopSignals } from "./stop-signals";
+import { failToStart, onStopSignal, shutdownLimit, stopSignals } from "./process-exit";
 
 // `server/serve.js` runs this program with PROCESSES: it starts that many services on one port, and ends after them.
 
@@ -41,7 +40,8 @@ async function openMetrics(metrics: MetricsConfig): Promise<void> {
   await openMetricsServer(metrics, { contentType, metrics: () => registry.clusterMetrics() });
 }
 
-async function runProcesses(config: Config): Promise<void> {
+async function runProcesses(): Promise<void> {
+  const config = loadConfig(process.env);
   cluster.on("fork", (worker) => {
     worker.on("error", (error) => log.warn(errorFields(error), "A process cannot be reached."));
   });
@@ -64,10 +64,4 @@ async function runProcesses(config: Config): Promise<void> {
   for (let forked = 1; forked < config.processes; forked++) cluster.fork();
 }
 
-try {
-  await runProcesses(loadConfig(process.env));
-} catch (error) {
-  if (!(error instanceof StartError)) throw error;
-  console.error(error.message);
-  process.exit(1);
-}
+await runProcesses().catch(failToStart);

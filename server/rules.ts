@@ -9,7 +9,6 @@ export const mailsPerQuarterHour = 5;
 /** How long a device cookie lives from its last use, in ms: 400 days, the most that browsers allow. */
 export const DEVICE_LIFETIME_MS = 400 * 24 * 3_600_000;
 
-/** The ways to sign in. */
 export const signInWays = ["password", "provider", "passkey"] as const;
 export type SignInWay = (typeof signInWays)[number];
 

@@ -11,7 +11,6 @@ import { openMetrics } from "./door/metrics-registry";
 import { openMetricsServer } from "./door/metrics-server";
 import { assertPortIsFree } from "./door/ports";
 import { endpointOf } from "./endpoints";
-import { StartError } from "./errors";
 import { visitorFinder } from "./features/application/identity";
 import { handleWebhook } from "./features/application/webhooks";
 import { readInstallationId } from "./features/operator/health";
@@ -22,11 +21,11 @@ import { handleJob } from "./job-handlers";
 import { errorFields, log } from "./log";
 import { closeMailer, createMailer, setMailer } from "./mail/mailer";
 import type { RouteOf } from "./metrics";
+import { failToStart, onStopSignal, shutdownLimit } from "./process-exit";
 import { processValue } from "./process-value";
 import { JobQueue, randomDelay, setQueue } from "./queue/job-queue";
 import { plainIssuerWarning } from "./settings/combinations";
-import { unknownNames } from "./settings/unknown-names";
-import { onStopSignal, shutdownLimit } from "./stop-signals";
+import { unknownNames } from "./settings/read-settings";
 
 const mailLimit = 7_000; // ms of the shutdown limit, for mails that are being sent; later they fail and are retried
 
@@ -123,10 +122,6 @@ const started = processValue<Promise<void>>("start");
 
 /** Starts the service, once in a process. If it cannot start, prints the reason and ends the process with status 1. */
 export function start(routeOf: RouteOf): Promise<void> {
-  started.current ??= startService(routeOf).catch((error: unknown) => {
-    if (!(error instanceof StartError)) throw error;
-    console.error(error.message);
-    process.exit(1);
-  });
+  started.current ??= startService(routeOf).catch(failToStart);
   return started.current;
 }

@@ -1,24 +1,18 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { readFile } from "node:fs/promises";
-import type { Writable } from "node:stream";
-
-/** Where a command prints and reads: this process's own, or that of the command line which asked the service. */
-export interface Terminal {
-  out: Writable & { isTTY?: boolean };
-  err: Writable & { isTTY?: boolean };
-  readFile(path: string): Promise<Uint8Array>;
-}
+import { context, type Terminal } from "./context";
 
 const own: Terminal = { out: process.stdout, err: process.stderr, readFile: (path) => readFile(path) };
 
-const asking = new AsyncLocalStorage<Terminal | undefined>();
-
-/** Runs `work` for another process, whose terminal it uses. */
-export const atTerminal = <T>(terminal: Terminal, work: () => Promise<T>): Promise<T> => asking.run(terminal, work);
-
-export const withoutTerminal = <T>(work: () => T): T => asking.run(undefined, work);
-
 /** The terminal of the process that asked; `undefined` for a command of this process's own. */
-export const askingTerminal = (): Terminal | undefined => asking.getStore();
+export function askingTerminal(): Terminal | undefined {
+  const current = context.getStore();
+  return current && "actor" in current ? current.terminal : undefined;
+}
 
 export const terminal = (): Terminal => askingTerminal() ?? own;
+
+/** With `\uXXXX` for what a terminal does not show as is: controls, bidirectional overrides, invisible characters. */
+export const printable = (text: string) =>
+  text.replace(/(?![ \n])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu, (character) =>
+    character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );

@@ -6,13 +6,10 @@ export function mintToken(): string {
   return encodeHex(crypto.getRandomValues(new Uint8Array(32)));
 }
 
-const spelling = /^[0-9a-f]{64}$/;
-
-/** Whether a text has the one spelling that a token has. */
-export const isToken = (text: string): boolean => spelling.test(text);
+export const isToken = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
 
 /** SHA-256 as lower-case hex. Synchronous: Web Crypto would wait for Argon2, which uses the same threads. */
-export const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+export const sha256 = (data: string | Buffer) => createHash("sha256").update(data).digest("hex");
 
 /** The UUID of a text: the same for the same text (RFC 9562, UUIDv8). */
 export const uuidOf = (text: string): string =>

@@ -1,27 +1,74 @@
-import { redirect } from "@remix-run/node";
+import { data, redirect } from "@remix-run/node";
+import * as z from "zod";
 import { config } from "#server/config";
 import { deleteAccount } from "#server/features/owner/account-deletion";
 import { requestEmailChange } from "#server/features/owner/email-change";
-import { endOtherSessions, endSession } from "#server/features/owner/own-sessions";
-import { addPasskey, removePasskey } from "#server/features/owner/passkeys";
+import { type EndedOthers, endOtherSessions, endSession } from "#server/features/owner/own-sessions";
+import { addPasskey, keepWayIn, removePasskey } from "#server/features/owner/passkeys";
 import { changePassword, verifyCurrentPassword } from "#server/features/owner/password-change";
 import { unlinkProvider } from "#server/features/owner/provider-link";
-import { keepWayIn } from "#server/features/owner/questions";
+import type { Owner } from "#server/features/owner/signed-in";
 import { logExternalSignInFailure, startExternalSignIn } from "#server/features/visitor/external-sign-in";
 import { passwordProblem } from "#server/features/visitor/password-policy";
 import { requestPasswordReset } from "#server/features/visitor/password-reset";
+import type { AnswerTexts } from "#server/languages/texts";
+import type { Translate } from "#server/languages/translate";
 import { linkLifetimeMinutes } from "#server/rules";
-import { minutesIn, unprocessable } from "~/answers/responses";
-import { passwordMessage, readForm } from "~/forms/form";
-import { textsFor } from "~/visitor/accepted-language";
-import { forgottenWay } from "~/visitor/cookies";
+import { minutesIn, tooManyRequests, unprocessable } from "~/answers/responses";
+import { passwordMessage, readFields } from "~/forms/form";
+import { lastWayCookie } from "~/visitor/cookies";
 import { connectCookies, newAttempt } from "~/visitor/oauth-attempt";
-import { leave, requireRecentSignIn, requireUser, signOut } from "~/visitor/session";
-import { ownerOf } from "~/visitor/visitor";
-import { type ActionContext, accountForm, done, refused, sessionsEnded, throttled } from "./answers";
+import { keepSession, leave, requireRecentSignIn, requireUser, signOut } from "~/visitor/session";
+import { textsFor } from "~/visitor/visitor";
+
+const fieldNames = [
+  "intent",
+  "sessionId",
+  "email",
+  "currentPassword",
+  "password",
+  "passwordConfirmation",
+  "passkey",
+  "name",
+] as const;
+
+type AccountForm = Record<(typeof fieldNames)[number], string>;
+
+interface ActionContext {
+  request: Request;
+  t: Translate<AnswerTexts>;
+  owner: Owner;
+  form: AccountForm;
+}
+
+export interface Refusal {
+  intent: string;
+  errors: Record<string, string>;
+  typed: Record<string, string>;
+}
+
+type ActionResult = { done: string } | Refusal;
+
+const done = (text: string) => data<ActionResult>({ done: text });
+
+/** Redirects: the account page's loader would read the request's own cookie, whose session has ended. */
+function sessionsEnded(
+  request: Request,
+  { kept }: EndedOthers,
+  notice: "password_changed" | "sessions_ended" | "idp_disconnected",
+): Response {
+  return kept ? keepSession(request, kept, `/dashboard?notice=${notice}`) : redirect("/login");
+}
+
+const refused = ({ intent, email }: AccountForm, errors: Record<string, string>) =>
+  unprocessable<ActionResult>({ intent, errors, typed: { email } });
+
+/** @param wait seconds until the next attempt is allowed */
+const throttled = ({ intent }: AccountForm, errors: Record<string, string>, wait: number) =>
+  data<ActionResult>({ intent, errors, typed: {} }, tooManyRequests(wait));
 
 async function endOneSession({ request, t, owner, form }: ActionContext) {
-  const { sessionId } = form;
+  const { data: sessionId } = z.uuid().toLowerCase().safeParse(form.sessionId);
   if (sessionId === owner.sessionId) return leave(request);
   const ended = sessionId === undefined ? 0 : await endSession(owner, sessionId);
   if (ended === null) return "session_ended";
@@ -119,7 +166,7 @@ async function changeOwnEmail({ t, owner, form }: ActionContext) {
 
 async function removeAccount({ request, t, owner, form }: ActionContext) {
   const outcome = await deleteAccount(owner, owner.user.email, form.email);
-  if (outcome === "deleted") return signOut(request, "/account-deleted", forgottenWay(request));
+  if (outcome === "deleted") return signOut(request, "/account-deleted", lastWayCookie.clear(request));
   return outcome === "session_ended" ? outcome : refused(form, { email: t("account.typeYourEmail") });
 }
 
@@ -131,7 +178,7 @@ interface AccountAction {
   run(context: ActionContext): Promise<Response | ReturnType<typeof done | typeof refused> | "session_ended">;
 }
 
-const actions = {
+export const actions = {
   "end-session": { run: endOneSession },
   "end-other-sessions": { run: endEveryOtherSession },
   "send-password-link": { password: true, run: sendPasswordLink },
@@ -148,18 +195,15 @@ const actions = {
 
 export type Intent = keyof typeof actions;
 
-export const intents = Object.keys(actions) as Intent[];
-
 /** Runs the action that the form names. If the session has ended meanwhile, redirects to the login page. */
 export async function runAccountAction(request: Request) {
-  const posted = await readForm(request, accountForm(intents));
-  const signedIn = await requireUser(request, "/login");
-  if (!posted.ok) return unprocessable({ errors: posted.errors, typed: posted.typed });
-  const form = posted.values;
-  const { password, recent, run }: AccountAction = actions[form.intent];
+  const { fields: form } = await readFields(request, ...fieldNames);
+  const owner = await requireUser(request, "/login");
   const t = textsFor(request);
-  if (password && !config().passwords.on) return refused(form, { passwordLink: t("account.passwordsOff") });
-  if (recent) await requireRecentSignIn(request, signedIn);
-  const answer = await run({ request, t, owner: ownerOf(request, signedIn), form });
+  const action = new Map<string, AccountAction>(Object.entries(actions)).get(form.intent);
+  if (!action) return refused(form, { intent: t("account.chooseAction") });
+  if (action.password && !config().passwords.on) return refused(form, { passwordLink: t("account.passwordsOff") });
+  if (action.recent) await requireRecentSignIn(request, owner);
+  const answer = await action.run({ request, t, owner, form });
   return answer === "session_ended" ? redirect("/login") : answer;
 }

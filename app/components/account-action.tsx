@@ -1,9 +1,10 @@
 import { Form, useActionData, useLoaderData } from "@remix-run/react";
 import { type FormEvent, type ReactNode, useId } from "react";
+import { localMomentIn } from "#server/languages/translate";
 import { recentSignInMinutes } from "#server/rules";
-import type { Intent } from "~/account/actions";
-import type { Refusal } from "~/account/answers";
-import { useTexts } from "~/document/language";
+import type { shownMoment } from "~/account/account-page";
+import type { Intent, Refusal } from "~/account/actions";
+import { Text, useHydrated, usePage, useTexts } from "~/document/page-context";
 import { SubmitButton } from "./form-controls";
 
 interface SectionProps {
@@ -44,6 +45,24 @@ export function Row({ name, detail, children, ...item }: RowProps) {
       </p>
       {children}
     </li>
+  );
+}
+
+type MomentLineProps = ReturnType<typeof shownMoment> & {
+  /** Whether another moment precedes it on the line. */
+  follows?: boolean;
+  of: "sessions.since" | "sessions.lastSeen" | "passkeys.added" | "passkeys.lastUsed";
+};
+
+/** Only a script knows the visitor's time zone. */
+export function MomentLine({ of, at, ago, exact, follows }: MomentLineProps) {
+  const { language } = usePage();
+  const title = useHydrated() ? localMomentIn(language, new Date(at)) : exact;
+  return (
+    <>
+      {follows && " · "}
+      <Text of={of} values={{ moment: ago }} part={<time dateTime={at} title={title} />} />
+    </>
   );
 }
 

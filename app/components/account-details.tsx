@@ -1,6 +1,8 @@
 import { Form } from "@remix-run/react";
-import { useTexts } from "~/document/language";
-import { ProtectedAction, Row, Section, useRefusal } from "./account-action";
+import type { shownSessions } from "~/account/account-page";
+import type { Intent } from "~/account/actions";
+import { useTexts } from "~/document/page-context";
+import { ActionForm, MomentLine, ProtectedAction, Row, Section, useRefusal } from "./account-action";
 import { EmailField, SubmitButton } from "./form-controls";
 
 /** The signed-in user. If the picture cannot be loaded, the first letter is visible. */
@@ -23,9 +25,45 @@ export function Person({ name, email, picture }: { name: string | null; email: s
   );
 }
 
+export function SessionList({ sessions }: { sessions: ReturnType<typeof shownSessions> }) {
+  const t = useTexts();
+  return (
+    <Section
+      title={t("sessions.title")}
+      action={sessions.length > 1 && <ActionForm intent="end-other-sessions" submit={t("sessions.endOthers")} />}
+    >
+      {sessions.map(({ id, browser, since, lastSeen, current, bound }) => (
+        <Row
+          key={id}
+          name={
+            <>
+              {browser}
+              {current && <strong> · {t("sessions.thisBrowser")}</strong>}
+            </>
+          }
+          detail={
+            <>
+              <MomentLine of="sessions.since" {...since} />
+              <MomentLine of="sessions.lastSeen" {...lastSeen} follows />
+              {bound && ` · ${t("sessions.bound")}`}
+            </>
+          }
+        >
+          {!current && <ActionForm intent="end-session" sessionId={id} submit={t("sessions.end")} />}
+        </Row>
+      ))}
+    </Section>
+  );
+}
+
+/** The email field of an action. After a refusal it has what was typed. */
+function ActionEmail({ intent, ...field }: Parameters<typeof EmailField>[0] & { intent: Intent }) {
+  const refused = useRefusal(intent);
+  return <EmailField {...field} required defaultValue={refused?.typed.email} error={refused?.errors.email} />;
+}
+
 export function AccountDetails({ email }: { email: string }) {
   const t = useTexts();
-  const refused = useRefusal("change-email");
   return (
     <Section title={t("account.details")}>
       <Row name={t("common.email")} detail={<bdi dir="ltr">{email}</bdi>}>
@@ -35,14 +73,7 @@ export function AccountDetails({ email }: { email: string }) {
           intent="change-email"
           submit={t("account.changeEmailSend")}
         >
-          <EmailField
-            label={t("account.newEmail")}
-            required
-            autoComplete="email"
-            enterKeyHint="send"
-            defaultValue={refused?.typed.email}
-            error={refused?.errors.email}
-          />
+          <ActionEmail intent="change-email" label={t("account.newEmail")} autoComplete="email" enterKeyHint="send" />
         </ProtectedAction>
       </Row>
     </Section>
@@ -51,18 +82,11 @@ export function AccountDetails({ email }: { email: string }) {
 
 export function DeleteAccount() {
   const t = useTexts();
-  const refused = useRefusal("delete-account");
   return (
     <Section title={t("account.deleteTitle")}>
       <Row name={t("account.deleteWarning")}>
         <ProtectedAction label={t("account.delete")} intent="delete-account" submit={t("account.deleteForGood")} danger>
-          <EmailField
-            label={t("account.deleteConfirm")}
-            required
-            autoComplete="off"
-            defaultValue={refused?.typed.email}
-            error={refused?.errors.email}
-          />
+          <ActionEmail intent="delete-account" label={t("account.deleteConfirm")} autoComplete="off" />
         </ProtectedAction>
       </Row>
     </Section>

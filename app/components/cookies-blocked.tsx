@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { useTexts } from "~/document/language";
+import { useTexts } from "~/document/page-context";
 import { Notice } from "./page";
 
 /** Sets a cookie to find out: in Chromium, `navigator.cookieEnabled` stays true while all cookies are blocked. */

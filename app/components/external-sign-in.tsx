@@ -1,7 +1,6 @@
 import type { InAppBrowser } from "#server/features/visitor/in-app-browser";
 import { withReturnTo } from "~/answers/return-to";
-import { useTexts } from "~/document/language";
-import { usePage } from "~/document/page-context";
+import { usePage, useTexts } from "~/document/page-context";
 import { LastUsed, Mark } from "./form-controls";
 
 /** Says that the provider's button does not work in this app's browser, and offers another browser. */

@@ -1,6 +1,6 @@
 import { Form, useNavigation } from "@remix-run/react";
 import { type InputHTMLAttributes, type ReactNode, useId } from "react";
-import { useTexts } from "~/document/language";
+import { useTexts } from "~/document/page-context";
 import marks from "./provider-marks.svg";
 
 // One file: with three, the pages of mailed links needed two more requests at their first load and exceeded 100 KiB.

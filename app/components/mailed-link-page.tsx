@@ -2,27 +2,21 @@ import { Form, Link, useActionData, useLoaderData, useSubmit } from "@remix-run/
 import { type FormEvent, useState } from "react";
 import { linkLifetimeMinutes } from "#server/rules";
 import { returnToName, withReturnTo } from "~/answers/return-to";
-import { Text, useTexts } from "~/document/language";
-import { usePasskeySupport } from "~/document/page-context";
+import { Text, usePasskeySupport, useTexts } from "~/document/page-context";
 import type { LinkParameters, LinkRefusal, OpenedLink } from "~/forms/mailed-link";
 import { EmailField, EmailForm, Mark, SubmitButton } from "./form-controls";
 import { Notice, Page } from "./page";
 import { NewPasswordFields } from "./password-field";
 
-interface MailedLinkPageProps {
-  title: string;
-  action: "/reset-password" | "/register/complete";
-  /** Of a passkey's challenge. */
-  purpose: "reset" | "register";
-  submit: string;
-  /** The text that says what to do if the link has just been used. */
-  used: "reset.used" | "complete.used";
-  again: "/forgot-password" | "/register" | null;
-}
+/** By the purpose of a passkey in place of a password. `again` is the page that sends a new link. */
+const pages = {
+  reset: { title: "reset.title", submit: "reset.submit", used: "reset.used", again: "/forgot-password" },
+  register: { title: "complete.title", submit: "complete.submit", used: "complete.used", again: "/register" },
+} as const;
 
-type PasskeyInsteadProps = Pick<MailedLinkPageProps, "action" | "purpose"> & { link: LinkParameters };
+type Purpose = keyof typeof pages;
 
-function PasskeyInstead({ action, purpose, link }: PasskeyInsteadProps) {
+function PasskeyInstead({ purpose, link }: { purpose: Purpose; link: LinkParameters }) {
   const t = useTexts();
   const submit = useSubmit();
   const [isKnown, setIsKnown] = useState(false);
@@ -36,7 +30,7 @@ function PasskeyInstead({ action, purpose, link }: PasskeyInsteadProps) {
       .catch((error: Error) => (error.name === "InvalidStateError" ? "known" : "failed"));
     setIsKnown(passkey === "known");
     if (passkey === null || passkey === "known") return;
-    submit({ email, token, passkey, ...(returnTo && { [returnToName]: returnTo }) }, { method: "post", action });
+    submit({ email, token, passkey, ...(returnTo && { [returnToName]: returnTo }) }, { method: "post", action: "." });
   }
 
   return (
@@ -44,13 +38,10 @@ function PasskeyInstead({ action, purpose, link }: PasskeyInsteadProps) {
       <p className="or">{t("common.or")}</p>
       {isKnown && (
         <Notice role="alert">
-          <Text
-            of="link.passkeyExists"
-            parts={{ login: (text) => <Link to={withReturnTo("/login?notice=passkey", link.return_to)}>{text}</Link> }}
-          />
+          <Text of="link.passkeyExists" part={<Link to={withReturnTo("/login?notice=passkey", link.return_to)} />} />
         </Notice>
       )}
-      <Form method="post" action={action} onSubmit={create}>
+      <Form method="post" action="." onSubmit={create}>
         <SubmitButton className="quiet" intent="passkey">
           {t("link.passkeyInstead")}
           <Mark of="passkey" />
@@ -62,44 +53,41 @@ function PasskeyInstead({ action, purpose, link }: PasskeyInsteadProps) {
 
 const problems = { dead: "link.dead", incomplete: "link.incomplete" } as const;
 
-export function MailedLinkPage({ title, action, purpose, submit, used, again }: MailedLinkPageProps) {
+export function MailedLinkPage({ purpose }: { purpose: Purpose }) {
   const t = useTexts();
-  const { problem, passkeys, ...opened } = useLoaderData<OpenedLink>();
+  const { title, submit, used, again: askingPage } = pages[purpose];
+  const { problem, passkeys, registrationClosed, ...opened } = useLoaderData<OpenedLink>();
   const refused = useActionData<LinkRefusal>();
   const link: LinkParameters = { ...opened, ...refused?.typed };
   const { email, token, return_to: returnTo } = link;
+  const again = registrationClosed ? null : askingPage;
   if (!refused?.invalidLink) {
     const askAgain = again && `${again}?${new URLSearchParams({ email })}`;
     return (
-      <Page title={title}>
+      <Page title={t(title)}>
         {problem && !refused && (
           <Notice role="alert">
             {t(problems[problem])}{" "}
-            {askAgain && (
-              <Text
-                of="link.askAgain"
-                parts={{ again: (text) => <Link to={withReturnTo(askAgain, returnTo)}>{text}</Link> }}
-              />
-            )}
+            {askAgain && <Text of="link.askAgain" part={<Link to={withReturnTo(askAgain, returnTo)} />} />}
           </Notice>
         )}
         {refused?.errors?.passkey && <Notice role="alert">{refused.errors.passkey}</Notice>}
-        <Form method="post" action={action}>
+        <Form method="post" action=".">
           <input type="hidden" name="token" value={token} />
           {returnTo && <input type="hidden" name={returnToName} value={returnTo} />}
           <EmailField value={email} readOnly error={refused?.errors?.email} />
           <NewPasswordFields email={email} errors={refused?.errors ?? {}} />
-          <SubmitButton>{submit}</SubmitButton>
+          <SubmitButton>{t(submit)}</SubmitButton>
         </Form>
-        {passkeys && !problem && <PasskeyInstead action={action} purpose={purpose} link={link} />}
+        {passkeys && !problem && <PasskeyInstead purpose={purpose} link={link} />}
       </Page>
     );
   }
   return (
-    <Page title={title}>
+    <Page title={t(title)}>
       <Notice role="alert">{refused.invalidLink}</Notice>
       <p>
-        <Text of={used} parts={{ login: (text) => <Link to={withReturnTo("/login", returnTo)}>{text}</Link> }} />
+        <Text of={used} part={<Link to={withReturnTo("/login", returnTo)} />} />
       </p>
       {again && (
         <>

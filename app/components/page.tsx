@@ -1,8 +1,9 @@
-import { Link, useSearchParams } from "@remix-run/react";
-import type { ReactNode } from "react";
+import { Link, useLocation, useSearchParams } from "@remix-run/react";
+import { type ReactNode, useEffect } from "react";
+import { languages } from "#server/languages/languages";
 import { returnToName, withReturnTo } from "~/answers/return-to";
-import { Text } from "~/document/language";
-import { usePage } from "~/document/page-context";
+import { Text, usePage } from "~/document/page-context";
+import { errorTexts } from "~/document/title";
 
 const logo = (
   <svg viewBox="0 0 32 32" aria-hidden="true" focusable="false">
@@ -38,6 +39,43 @@ export function Page({ title, wide, children }: PageProps) {
   );
 }
 
+const mailto = (address: string) => `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
+
+/** The brand's links, and each language by its own name. With a plain form, the browser loads the whole page again. */
+export function Footer() {
+  const { t, language, brand } = usePage();
+  const { termsUrl, privacyUrl, supportEmail } = brand;
+  const { pathname, search } = useLocation();
+  const page = pathname.startsWith("//") ? "/" : pathname + search; // a redirect to `//…` is refused
+  return (
+    <footer>
+      {(termsUrl || privacyUrl || supportEmail) && (
+        <p className="links">
+          {termsUrl && <a href={termsUrl}>{t("common.terms")}</a>}
+          {privacyUrl && <a href={privacyUrl}>{t("common.privacy")}</a>}
+          {supportEmail && <a href={mailto(supportEmail)}>{t("common.help")}</a>}
+        </p>
+      )}
+      <form method="post" action="/language" aria-label={t("common.language")} className="languages">
+        <input type="hidden" name="page" value={page} />
+        {Object.entries(languages).map(([tag, { name, direction }]) => (
+          <button
+            key={tag}
+            type="submit"
+            name="language"
+            value={tag}
+            lang={tag}
+            dir={direction}
+            aria-current={tag === language || undefined}
+          >
+            {name}
+          </button>
+        ))}
+      </form>
+    </footer>
+  );
+}
+
 interface NoticeProps {
   id?: string;
   role: "status" | "alert";
@@ -55,27 +93,13 @@ export function Notice({ id, role, calm, children }: NoticeProps) {
   );
 }
 
-export const mailto = (address: string) => `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
-
 /** The request's id in the log, which users can quote when they ask for help. */
-export function Fault({ requestId }: { requestId: string | undefined }) {
+function Fault({ requestId }: { requestId: string | undefined }) {
   const { t, brand } = usePage();
   const address = brand.supportEmail;
   return (
     <p>
-      {address && (
-        <Text
-          of="errors.support"
-          values={{ address }}
-          parts={{
-            mail: (text) => (
-              <a href={mailto(address)} dir="ltr">
-                {text}
-              </a>
-            ),
-          }}
-        />
-      )}{" "}
+      {address && <Text of="errors.support" values={{ address }} part={<Link to={mailto(address)} dir="ltr" />} />}{" "}
       {requestId && t("errors.requestId", { id: requestId })}
     </p>
   );
@@ -92,6 +116,25 @@ export const Unavailable = ({ requestId }: { requestId: string | undefined }) =>
 export function LeaveProvider({ providerLogout }: { providerLogout: string | null }) {
   const { t } = usePage();
   return providerLogout && <p className="aside">{<a href={providerLogout}>{t("login.leaveProvider")}</a>}</p>;
+}
+
+/** The link loads the whole page, because the scripts of the failed page may not work. */
+export function ErrorPage({ status, requestId }: { status: number; requestId?: string | undefined }) {
+  const { t } = usePage();
+  const { pathname, search } = useLocation();
+  const { title, text, link } = errorTexts(status);
+  useEffect(() => document.querySelector("h1")?.focus(), []);
+  return (
+    <Page title={t(title)}>
+      <p>{t(text)}</p>
+      {link === "tryAgain" && status !== 429 && <Fault requestId={requestId} />}
+      <p>
+        <a href={link === "goToStart" ? "/" : `${pathname}${search}`} className="button">
+          {t(`errors.${link}`)}
+        </a>
+      </p>
+    </Page>
+  );
 }
 
 /** For every page about passwords, with `PASSWORDS=off`. */

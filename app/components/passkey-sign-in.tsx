@@ -1,8 +1,7 @@
 import { useFetcher, useNavigation } from "@remix-run/react";
 import { type FormEvent, startTransition, useCallback, useEffect, useState } from "react";
 import { withReturnTo } from "~/answers/return-to";
-import { useTexts } from "~/document/language";
-import { usePasskeySupport } from "~/document/page-context";
+import { usePasskeySupport, useTexts } from "~/document/page-context";
 import { LastUsed, Mark, SubmitButton } from "./form-controls";
 import { Notice } from "./page";
 

@@ -1,11 +1,9 @@
 import { useRevalidator, useSubmit } from "@remix-run/react";
 import { type FormEvent, type PropsWithChildren, useEffect, useRef } from "react";
 import type { passkeyOffer, shownPasskeys } from "~/account/account-page";
-import { useTexts } from "~/document/language";
-import { usePasskeySupport } from "~/document/page-context";
-import { ActionForm, ProtectedAction, Row } from "./account-action";
+import { usePasskeySupport, useTexts } from "~/document/page-context";
+import { ActionForm, MomentLine, ProtectedAction, Row } from "./account-action";
 import { Field } from "./form-controls";
-import { MomentLine } from "./moment";
 
 /** Conditional creation (WebAuthn Level 3, section 5.1.3). @returns whether the account has a passkey now */
 async function upgrade(signal: AbortSignal): Promise<boolean> {

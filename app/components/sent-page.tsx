@@ -1,6 +1,7 @@
 import { Link, useSearchParams } from "@remix-run/react";
+import { Fragment } from "react";
 import { linkLifetimeMinutes, mailsPerQuarterHour } from "#server/rules";
-import { Text, useTexts } from "~/document/language";
+import { Text, useTexts } from "~/document/page-context";
 import { EmailForm } from "./form-controls";
 import { Notice, Page } from "./page";
 
@@ -21,11 +22,7 @@ export function SentPage({ sent, outcome, again, login, isMailLogged }: SentPage
     <Page title={t("sent.title")}>
       <Notice role="status" calm>
         {askedAgain && `${t("sent.askedAgain")} `}
-        <Text
-          of={outcome}
-          values={{ address }}
-          parts={{ address: (text) => (sent.email ? <strong dir="ltr">{text}</strong> : text) }}
-        />{" "}
+        <Text of={outcome} values={{ address }} part={sent.email ? <strong dir="ltr" /> : <Fragment />} />{" "}
         {t("sent.works", { count: linkLifetimeMinutes })}
       </Notice>
       {isMailLogged && (
@@ -34,7 +31,7 @@ export function SentPage({ sent, outcome, again, login, isMailLogged }: SentPage
           {process.env.NODE_ENV === "development" && (
             <>
               {" "}
-              <Text of="sent.loggedHere" parts={{ mails: (text) => <a href="/dev/mails">{text}</a> }} />
+              <Text of="sent.loggedHere" part={<Link to="/dev/mails" reloadDocument />} />
             </>
           )}
         </p>

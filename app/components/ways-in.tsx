@@ -1,6 +1,5 @@
 import type { PropsWithChildren } from "react";
-import { useTexts } from "~/document/language";
-import { usePage } from "~/document/page-context";
+import { usePage, useTexts } from "~/document/page-context";
 import { ActionForm, ProtectedAction, Row, Section, useRefusal } from "./account-action";
 import { PasskeyRow, Passkeys, type PasskeysOfAccount } from "./passkeys";
 import { NewPasswordFields, PasswordField } from "./password-field";

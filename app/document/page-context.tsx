@@ -1,6 +1,15 @@
-import { createContext, type ReactNode, useContext, useSyncExternalStore } from "react";
+import {
+  cloneElement,
+  createContext,
+  createElement,
+  Fragment,
+  type ReactElement,
+  type ReactNode,
+  useContext,
+  useSyncExternalStore,
+} from "react";
 import type { PageTexts } from "#server/languages/texts";
-import { type Translate, translator } from "#server/languages/translate";
+import { fill, type TextKey, type Translate, templateOf, translator, type Values } from "#server/languages/translate";
 import type { pageOf } from "./page";
 
 /** Components read it from a context, because error pages have no loader data. */
@@ -21,6 +30,27 @@ export function usePage(): Page {
   const page = useContext(PageContext);
   if (!page) throw new Error("The page has no content.");
   return page;
+}
+
+export const useTexts = () => usePage().t;
+
+export type PageText = TextKey<PageTexts>;
+
+interface TextProps<Key extends PageText> {
+  of: Key;
+  values?: Values<PageTexts, Key>[0];
+  /** Takes the place of `<name>…</name>` in the text, around its words. */
+  part: ReactElement;
+}
+
+export function Text<Key extends PageText>({ of, values, part }: TextProps<Key>) {
+  const { language, texts } = usePage();
+  const pieces = templateOf(language, texts, of, values).split(/<\w+>(.*?)<\/\w+>/);
+  const children = pieces.map((piece, index) => {
+    const words = fill(language, piece, values);
+    return index % 2 === 1 ? cloneElement(part, {}, words) : words;
+  });
+  return createElement(Fragment, null, ...children); // without keys: two pieces may be the same
 }
 
 const elementId = "page-content";

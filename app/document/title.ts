@@ -1,7 +1,9 @@
 import { useLocation, useMatches } from "@remix-run/react";
-import { errorTexts } from "./error-texts";
-import type { PageText, PlainPageText } from "./language";
-import { usePage } from "./page-context";
+import type { PageTexts } from "#server/languages/texts";
+import type { Values } from "#server/languages/translate";
+import { type PageText, usePage } from "./page-context";
+
+type PlainPageText = { [Key in PageText]: Values<PageTexts, Key> extends [] ? Key : never }[PageText];
 
 interface Search {
   description?: Extract<PageText, `${string}.description`>;
@@ -10,12 +12,7 @@ interface Search {
   password?: boolean;
 }
 
-export const titled = (title: PlainPageText, { description, listed = false, password = false }: Search = {}) => ({
-  title,
-  description,
-  listed,
-  password,
-});
+export const titled = (title: PlainPageText, search: Search = {}) => ({ title, ...search });
 
 export const noPasswords = titled("noPasswords.title");
 
@@ -25,6 +22,25 @@ export function usePageHandle() {
   const handles = useMatches().map(({ handle }) => handle as ReturnType<typeof titled> | undefined);
   const handle = handles.find(Boolean);
   return passwordless !== null && handle?.password ? noPasswords : handle;
+}
+
+/** The statuses with a page of their own, and the label of the page's link to the same address or to the start page. */
+const errorLinks = {
+  400: "goToStart",
+  403: "openFormAgain",
+  404: "goToStart",
+  405: "goToStart",
+  413: "openFormAgain",
+  415: "openFormAgain",
+  422: "openFormAgain",
+  429: "tryAgain",
+  500: "tryAgain",
+  503: "tryAgain",
+} as const;
+
+export function errorTexts(answered: number) {
+  const status = answered in errorLinks ? (answered as keyof typeof errorLinks) : 500;
+  return { title: `errors.title${status}`, text: `errors.text${status}`, link: errorLinks[status] } as const;
 }
 
 /** Search engines may list a page only without a query, which can hold an address, a token or a notice. */

@@ -1,12 +1,10 @@
-import * as z from "zod";
 import { config } from "#server/config";
 import { factsOf } from "#server/door/request-facts";
 import type { PasswordProblem } from "#server/features/visitor/password-policy";
 import type { AnswerTexts } from "#server/languages/texts";
-import type { TextKey, Translate } from "#server/languages/translate";
+import type { Translate } from "#server/languages/translate";
 import { longestPassword } from "#server/rules";
 import { methodNotAllowed } from "~/answers/responses";
-import { textsFor } from "~/visitor/accepted-language";
 
 const largestForm = 16_384; // bytes
 const largestDiscarded = 8_388_608; // bytes; read to the end, because a browser shows no answer while it still sends
@@ -44,11 +42,6 @@ async function readFormData(request: Request): Promise<FormData> {
   }
 }
 
-/** What a schema says of a wrong field: the key of a text without values. */
-type FormProblem = Extract<TextKey<AnswerTexts>, "form.missing" | "account.chooseAction">;
-
-export const formProblem = (key: FormProblem): FormProblem => key;
-
 const isSecret = (name: string) => /pass(?:word|key)/i.test(name);
 
 /**
@@ -70,17 +63,6 @@ export async function readFields<Name extends string>(request: Request, ...names
   const blank = Object.fromEntries(names.map((name) => [name, ""])) as Record<Name, string>;
   return { fields: { ...blank, ...sent }, sent, typed };
 }
-
-export async function readForm<Shape extends z.ZodRawShape>(request: Request, schema: z.ZodObject<Shape>) {
-  const { sent, typed } = await readFields(request, ...Object.keys(schema.shape));
-  const parsed = schema.safeParse(sent);
-  if (parsed.success) return { ok: true as const, values: parsed.data, typed };
-  const t = textsFor(request);
-  const errors = parsed.error.issues.map(({ path, message }) => [String(path[0]), t(message as FormProblem)] as const);
-  return { ok: false as const, errors: Object.fromEntries(errors), typed };
-}
-
-export const text = z.string(formProblem("form.missing"));
 
 export function passwordMessage(t: Translate<AnswerTexts>, problem: PasswordProblem): Record<string, string> {
   if (problem === "unconfirmed") return { passwordConfirmation: t("password.unconfirmed") };

@@ -29,6 +29,8 @@ export interface OpenedLink extends LinkParameters {
   problem: "incomplete" | "dead" | null;
   /** Whether the page offers a passkey in place of a password. */
   passkeys: boolean;
+  /** Whether no new link can be asked for. */
+  registrationClosed?: boolean;
 }
 
 /**

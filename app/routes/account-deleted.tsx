@@ -3,7 +3,7 @@ import { data, Link, useLoaderData } from "@remix-run/react";
 import { offersRegistration } from "#server/features/visitor/registration";
 import { respond } from "~/answers/responses";
 import { LeaveProvider, Page } from "~/components/page";
-import { useTexts } from "~/document/language";
+import { useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { providerLogoutLink } from "~/visitor/session";
 

@@ -4,14 +4,12 @@ import { eventsOf, eventsOnPage, eventWords } from "#server/features/owner/activ
 import { localMomentIn } from "#server/languages/translate";
 import { recentSignInMinutes } from "#server/rules";
 import { shownMoment } from "~/account/account-page";
-import { methodNotAllowed, respond } from "~/answers/responses";
+import { respond } from "~/answers/responses";
 import { SubmitButton } from "~/components/form-controls";
 import { Page } from "~/components/page";
-import { useTexts } from "~/document/language";
-import { useHydrated, usePage } from "~/document/page-context";
+import { useHydrated, usePage, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { mustSignInAgain, requireUser } from "~/visitor/session";
-import { ownerOf } from "~/visitor/visitor";
 
 export const handle = titled("activity.title");
 
@@ -20,7 +18,7 @@ const pageNumber = (text: string | null) => (/^[1-9]$/.test(text ?? "") ? Number
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
-    const owner = ownerOf(request, await requireUser(request));
+    const owner = await requireUser(request);
     const page = pageNumber(new URL(request.url).searchParams.get("page"));
     const offset = (page - 1) * eventsOnPage;
     const found = await eventsOf(owner.user.id, { limit: eventsOnPage + 1, offset });
@@ -33,10 +31,6 @@ export function loader({ request }: LoaderFunctionArgs) {
     const older = found.length > eventsOnPage ? page + 1 : null;
     return { events, older, newer: page > 1 ? page - 1 : null, signInAgain: mustSignInAgain(owner) };
   });
-}
-
-export function action() {
-  throw methodNotAllowed("GET, HEAD");
 }
 
 // Rows and moments of its own: a chunk that it shared with the account page would take that page over 100 KiB.

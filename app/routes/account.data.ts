@@ -3,15 +3,14 @@ import { accountData } from "#server/features/owner/account-data";
 import { methodNotAllowed, respond } from "~/answers/responses";
 import { readFields } from "~/forms/form";
 import { requireRecentSignIn, requireUser } from "~/visitor/session";
-import { ownerOf } from "~/visitor/visitor";
 
 /** The owner's own data, as a file. */
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     await readFields(request);
-    const signedIn = await requireUser(request, "/login");
-    await requireRecentSignIn(request, signedIn);
-    const content = await accountData(ownerOf(request, signedIn));
+    const owner = await requireUser(request, "/login");
+    await requireRecentSignIn(request, owner);
+    const content = await accountData(owner);
     if (!content) return redirect("/login");
     return new Response(`${JSON.stringify(content, null, 2)}\n`, {
       headers: {

@@ -5,13 +5,12 @@ import { linkLifetimeMinutes } from "#server/rules";
 import { respond, unprocessable } from "~/answers/responses";
 import { EmailField, SubmitButton } from "~/components/form-controls";
 import { Notice, Page } from "~/components/page";
-import { Text, useTexts } from "~/document/language";
+import { Text, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { linkParameters } from "~/forms/mailed-link";
-import { textsFor } from "~/visitor/accepted-language";
 import { getUser, keepSession } from "~/visitor/session";
-import { ownerOf, visitorOf } from "~/visitor/visitor";
+import { textsFor, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("confirmEmail.title");
 
@@ -39,14 +38,14 @@ export function action({ request }: ActionFunctionArgs) {
       await declineEmailChange(link);
       return data<Answer>({ typed: link, outcome: "declined" });
     }
-    const signedIn = await getUser(request, true);
+    const owner = await getUser(request, true);
     if (intent === "show") {
       const account = await accountOfEmailChange(link);
       if (account === null) return refuse({ invalidLink });
-      if (signedIn && signedIn.user.email !== account) return refuse({ outcome: "another_account" });
+      if (owner && owner.user.email !== account) return refuse({ outcome: "another_account" });
       return data<Answer>({ typed: link, account });
     }
-    const changed = await changeEmail(signedIn ? ownerOf(request, signedIn) : visitorOf(request), link);
+    const changed = await changeEmail(owner ?? visitorOf(request), link);
     if (changed === "invalid_link") return refuse({ invalidLink });
     if (changed === "another_account") return refuse({ outcome: changed });
     return changed.kept
@@ -55,8 +54,6 @@ export function action({ request }: ActionFunctionArgs) {
   });
 }
 
-const toAccount = { account: (text: string) => <Link to="/dashboard">{text}</Link> };
-
 function InvalidEmailLink({ message }: { message: string }) {
   const t = useTexts();
   return (
@@ -64,7 +61,7 @@ function InvalidEmailLink({ message }: { message: string }) {
       <Notice role="alert">{message}</Notice>
       <p>{t("confirmEmail.linkWorks", { count: linkLifetimeMinutes })}</p>
       <p>
-        <Text of="confirmEmail.askAgain" parts={toAccount} />
+        <Text of="confirmEmail.askAgain" part={<Link to="/dashboard" />} />
       </p>
     </>
   );
@@ -120,7 +117,7 @@ export default function ConfirmEmail() {
         <Notice role="status">{t("confirmEmail.declined")}</Notice>
       ) : answer?.outcome === "another_account" ? (
         <Notice role="alert">
-          <Text of="confirmEmail.anotherAccount" parts={toAccount} />
+          <Text of="confirmEmail.anotherAccount" part={<Link to="/dashboard" />} />
         </Notice>
       ) : (
         <Confirmation email={link.email} token={link.token} account={answer?.account} />

@@ -20,7 +20,7 @@ import {
   redirectUri,
 } from "~/visitor/oauth-attempt";
 import { getUser, mustSignInAgain, signIn } from "~/visitor/session";
-import { ownerOf, visitorOf } from "~/visitor/visitor";
+import { visitorOf } from "~/visitor/visitor";
 
 export { default } from "~/answers/no-page";
 
@@ -32,11 +32,11 @@ function isRepeated(parameters: URLSearchParams): boolean {
 /** The owner who started the attempt to connect; `null` for a sign-in. @throws ExternalSignInError */
 async function connectingOwner(request: Request, state: string) {
   if (!isConnecting(request)) return null;
-  const signedIn = await getUser(request);
-  if (!signedIn || !isOwnConnection(request, state)) throw new ExternalSignInError("another_session");
+  const owner = await getUser(request);
+  if (!owner || !isOwnConnection(request, state)) throw new ExternalSignInError("another_session");
   // A thief of the session cookie can make the other cookies, so the age of the sign-in is checked here too.
-  if (mustSignInAgain(signedIn, attemptLifetime)) throw new ExternalSignInError("sign_in_too_old");
-  return ownerOf(request, signedIn);
+  if (mustSignInAgain(owner, attemptLifetime)) throw new ExternalSignInError("sign_in_too_old");
+  return owner;
 }
 
 const isOwnerConnecting = async (request: Request): Promise<boolean> =>

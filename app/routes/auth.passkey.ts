@@ -7,15 +7,14 @@ import { startRegistrationPasskey } from "#server/features/visitor/registration"
 import { methodNotAllowed, minutesIn, respond, returnToOf, tooManyRequests } from "~/answers/responses";
 import { readFields } from "~/forms/form";
 import type { LinkParameters } from "~/forms/mailed-link";
-import { textsFor } from "~/visitor/accepted-language";
 import { ceremonyCookie } from "~/visitor/cookies";
 import { getUser, mustSignInAgain, signIn } from "~/visitor/session";
-import { ownerOf, visitorOf } from "~/visitor/visitor";
+import { textsFor, visitorOf } from "~/visitor/visitor";
 
-/** The signed-in user, if the sign-in is recent enough to add a passkey; otherwise `null`. */
+/** The owner, if the sign-in is recent enough to add a passkey; otherwise `null`. */
 async function recentlySignedIn(request: Request) {
-  const signedIn = await getUser(request);
-  return signedIn && !mustSignInAgain(signedIn) ? signedIn : null;
+  const owner = await getUser(request);
+  return owner && !mustSignInAgain(owner) ? owner : null;
 }
 
 const purposes = ["sign-in", "add", "upgrade", "reset", "register"] as const;
@@ -27,8 +26,8 @@ async function begin(request: Request, purpose: Purpose, link: LinkParameters) {
   if (purpose === "sign-in") return startPasskeySignIn(visitorOf(request));
   if (purpose === "reset") return startResetPasskey(visitorOf(request), link);
   if (purpose === "register") return startRegistrationPasskey(visitorOf(request), link);
-  const signedIn = await recentlySignedIn(request);
-  return signedIn && startAddingPasskey(ownerOf(request, signedIn), purpose);
+  const owner = await recentlySignedIn(request);
+  return owner && startAddingPasskey(owner, purpose);
 }
 
 /** The options of a ceremony. Only this browser can answer the challenge. */
@@ -44,9 +43,9 @@ async function ceremonyOptions(request: Request, purpose: Purpose, link: LinkPar
 
 /** Adds the passkey that the browser created without a click. The page shows no refusal. */
 async function upgrade(request: Request, text: string): Promise<Response> {
-  const signedIn = await recentlySignedIn(request);
-  if (!signedIn) return new Response(null, { status: 403 });
-  const outcome = await addPasskey(ownerOf(request, signedIn), "upgrade", { text, typedName: "" });
+  const owner = await recentlySignedIn(request);
+  if (!owner) return new Response(null, { status: 403 });
+  const outcome = await addPasskey(owner, "upgrade", { text, typedName: "" });
   return new Response(null, { status: outcome === "added" ? 204 : 422 });
 }
 

@@ -8,17 +8,14 @@ import { providerLabel } from "#server/features/visitor/external-sign-in";
 import { offersPasskeys } from "#server/features/visitor/passkey-sign-in";
 import { consentOrigin } from "#server/provider/client";
 import { passkeyOffer, shownPasskeys, shownSessions } from "~/account/account-page";
-import { runAccountAction } from "~/account/actions";
-import type { Refusal } from "~/account/answers";
+import { type Refusal, runAccountAction } from "~/account/actions";
 import { respond } from "~/answers/responses";
-import { AccountDetails, DeleteAccount, Person } from "~/components/account-details";
+import { AccountDetails, DeleteAccount, Person, SessionList } from "~/components/account-details";
 import { Notice, Page } from "~/components/page";
-import { SessionList } from "~/components/session-list";
 import { Questions, WaysIn } from "~/components/ways-in";
-import { useTexts } from "~/document/language";
+import { useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { allowLogOut, mustSignInAgain, requireUser } from "~/visitor/session";
-import { ownerOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -26,8 +23,7 @@ export const handle = titled("common.accountTitle");
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
-    const signedIn = await requireUser(request, "/login");
-    const owner = ownerOf(request, signedIn);
+    const owner = await requireUser(request, "/login");
     const {
       name,
       email,

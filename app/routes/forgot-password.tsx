@@ -5,7 +5,7 @@ import { requestPasswordReset } from "#server/features/visitor/password-reset";
 import { EmailForm } from "~/components/form-controls";
 import { Page, Unavailable } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { useTexts } from "~/document/language";
+import { useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { askForMail } from "~/forms/mailed-link";
 import { visitorOf } from "~/visitor/visitor";

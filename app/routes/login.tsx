@@ -1,6 +1,5 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, Link, redirectDocument, useActionData, useLoaderData } from "@remix-run/react";
-import * as z from "zod";
 import { config } from "#server/config";
 import { factsOf } from "#server/door/request-facts";
 import { providerLabel } from "#server/features/visitor/external-sign-in";
@@ -27,16 +26,13 @@ import { EmailField, LastUsed, SubmitButton } from "~/components/form-controls";
 import { LeaveProvider, Notice, Page, Unavailable } from "~/components/page";
 import { PasskeySignIn } from "~/components/passkey-sign-in";
 import { PasswordField } from "~/components/password-field";
-import { SignInFailed } from "~/components/sign-in-failed";
-import { Text, useTexts } from "~/document/language";
-import { usePage } from "~/document/page-context";
+import { Text, usePage, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
-import { readForm, text } from "~/forms/form";
-import { languageOf, textsFor } from "~/visitor/accepted-language";
+import { readFields } from "~/forms/form";
 import { lastWay, sessionTokens } from "~/visitor/cookies";
 import { failureShown } from "~/visitor/oauth-attempt";
 import { followsForm, providerLogoutLink, requireGuest, signIn } from "~/visitor/session";
-import { visitorOf } from "~/visitor/visitor";
+import { languageOf, textsFor, visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -50,7 +46,6 @@ export function loader({ request }: LoaderFunctionArgs) {
     const returnTo = returnToOf(request) ?? failure?.returnTo ?? null;
     const provider = providerLabel(languageOf(request));
     const restarts = failure?.canRestart && provider !== null && !mustSignInAgain;
-    const problem = failure?.problem ?? null;
     const notice = new URL(request.url).searchParams.get("notice");
     const hasTwoSessions = sessionTokens(request).length > 1; // neither counts: a sign-in would lead back to this page
     const inApp = inAppBrowser(request.headers.get("User-Agent"), pageAddress(request));
@@ -58,42 +53,40 @@ export function loader({ request }: LoaderFunctionArgs) {
       notice === null && !mustSignInAgain && !followsForm(request) && !hasTwoSessions && inApp === null;
     const isRedirected = config().signInRedirect && mayRedirect;
     if (restarts || isRedirected) throw redirectDocument(withReturnTo("/auth/idp", returnTo, maxAge));
-    const registrationClosed = !offersRegistration();
     const passkeys = offersPasskeys(factsOf(request).origin);
     const isOn = { password: config().passwords.on, provider: provider !== null, passkey: passkeys };
     const last = Object.values(isOn).filter(Boolean).length > 1 ? lastWay(request) : null;
-    const lastUsed = last && isOn[last] ? last : null;
     allowFormTarget(request, returnTo);
-    const idpEnabled = provider !== null;
-    const otherAccount = notice === "idp_failed" || notice === "signed_out" || lastWay(request) === "provider";
-    const tooOld = mustSignInAgain && Math.floor(Number(maxAge) / 60); // minutes
     const page = {
-      idpEnabled,
+      idpEnabled: provider !== null,
       provider,
       inApp,
       passkeys,
       notice,
-      problem,
+      problem: failure?.problem ?? null,
       returnTo,
       maxAge,
-      registrationClosed,
-      lastUsed,
+      tooOld: mustSignInAgain && Math.floor(Number(maxAge) / 60), // minutes
+      registrationClosed: !offersRegistration(),
+      lastUsed: last && isOn[last] ? last : null,
+      otherAccount: notice === "idp_failed" || notice === "signed_out" || lastWay(request) === "provider",
     };
     const { headers, ...link } = await providerLogoutLink(request, notice === "signed_out");
-    return data({ ...page, tooOld, otherAccount, ...link }, { headers });
+    return data({ ...page, ...link }, { headers });
   });
 }
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const form = await readForm(request, z.object({ email: text, password: text }));
-    const { typed } = form;
+    const { fields, sent, typed } = await readFields(request, "email", "password");
     const t = textsFor(request);
-    if (!form.ok) return unprocessable({ typed, errors: form.errors, wrongPassword: false, message: null });
+    const missing = Object.keys(fields).filter((name) => !Object.hasOwn(sent, name));
+    const errors = Object.fromEntries(missing.map((name) => [name, t("form.missing")]));
+    const again = { typed, errors, wrongPassword: false, message: null };
+    if (missing.length > 0) return unprocessable(again);
 
-    const again = { typed, errors: {}, wrongPassword: false, message: null };
     return keepTyped(again, async () => {
-      const done = await logIn(visitorOf(request), form.values);
+      const done = await logIn(visitorOf(request), fields);
       if (done && "wait" in done) {
         const message = t("login.tooMany", { count: minutesIn(done.wait) });
         return data({ ...again, message }, tooManyRequests(done.wait));
@@ -105,6 +98,29 @@ export function action({ request }: ActionFunctionArgs) {
 }
 
 type Loaded = ReturnType<typeof useLoaderData<typeof loader>>;
+
+/** Says why the sign-in failed and what can help. After some failures, another attempt would fail in the same way. */
+function SignInFailed({ problem, provider, returnTo, maxAge, registrationClosed }: Loaded & { provider: string }) {
+  const t = useTexts();
+  const sentences = [t("login.idpFailed", { provider })];
+  if (problem === "closed") sentences.push(t(registrationClosed ? "register.closed" : "register.domains"));
+  else if (problem) sentences.push(t(`failure.${problem}`, { provider }));
+  const connects = problem === "disconnected" || problem === "noEmail" || problem === "unverified";
+  if (connects) sentences.push(t("failure.connect", { provider }));
+  const canRegister = connects && problem !== "disconnected" && !registrationClosed;
+  const canRetry = !connects && problem !== "closed" && problem !== "otherIdentity";
+  return (
+    <Notice role="alert">
+      {sentences.join(" ")}{" "}
+      {canRetry && (
+        <Text of="failure.again" part={<Link to={withReturnTo("/auth/idp", returnTo, maxAge)} reloadDocument />} />
+      )}
+      {canRegister && (
+        <Text of="login.createAccount" part={<Link to={withReturnTo("/register", returnTo, maxAge)} />} />
+      )}
+    </Notice>
+  );
+}
 
 function LoginNotice(loaded: Loaded) {
   const { notice, provider } = loaded;
@@ -125,7 +141,7 @@ function LoginNotice(loaded: Loaded) {
 export default function Login() {
   const { t, passwordless } = usePage();
   const loaded = useLoaderData<typeof loader>();
-  const { idpEnabled, provider, inApp, passkeys, returnTo, maxAge, registrationClosed, lastUsed } = loaded;
+  const { idpEnabled, passkeys, returnTo, maxAge, registrationClosed, lastUsed } = loaded;
   const refused = useActionData<typeof action>();
   const email = refused?.typed.email;
   const wrongPassword = refused?.wrongPassword && {
@@ -174,26 +190,11 @@ export default function Login() {
           </div>
         </Form>
       )}
-      {idpEnabled && (
-        <ExternalSignIn
-          or={passwordless === null}
-          provider={provider}
-          inApp={inApp}
-          returnTo={returnTo}
-          maxAge={maxAge}
-          lastUsed={lastUsed === "provider"}
-          otherAccount={loaded.otherAccount}
-        />
-      )}
-      {passkeys && (
-        <PasskeySignIn returnTo={returnTo} maxAge={maxAge} or={!idpEnabled} lastUsed={lastUsed === "passkey"} />
-      )}
+      {idpEnabled && <ExternalSignIn {...loaded} or={passwordless === null} lastUsed={lastUsed === "provider"} />}
+      {passkeys && <PasskeySignIn {...loaded} or={!idpEnabled} lastUsed={lastUsed === "passkey"} />}
       {!registrationClosed && (
         <p className="aside">
-          <Text
-            of="login.createAccount"
-            parts={{ register: (text) => <Link to={withReturnTo("/register", returnTo, maxAge)}>{text}</Link> }}
-          />
+          <Text of="login.createAccount" part={<Link to={withReturnTo("/register", returnTo, maxAge)} />} />
         </p>
       )}
     </Page>

@@ -4,7 +4,7 @@ import { respond } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { SubmitButton } from "~/components/form-controls";
 import { Page } from "~/components/page";
-import { useTexts } from "~/document/language";
+import { useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { leave, logOutPage } from "~/visitor/session";

@@ -1,10 +1,10 @@
 import type { LoaderFunctionArgs } from "@remix-run/node";
 import { Form, useLoaderData } from "@remix-run/react";
-import { methodNotAllowed, respond } from "~/answers/responses";
+import { respond } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { SubmitButton } from "~/components/form-controls";
 import { Page } from "~/components/page";
-import { useTexts } from "~/document/language";
+import { useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { logOutPage } from "~/visitor/session";
 
@@ -13,10 +13,6 @@ export const handle = titled("noAccess.title");
 /** `/auth/verify?group=NAME` redirects a browser here if its user is in none of the groups. */
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(() => logOutPage(request));
-}
-
-export function action() {
-  throw methodNotAllowed("GET, HEAD");
 }
 
 export default function NoAccess() {

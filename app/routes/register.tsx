@@ -12,12 +12,11 @@ import { ExternalSignIn } from "~/components/external-sign-in";
 import { EmailForm } from "~/components/form-controls";
 import { Page, Unavailable } from "~/components/page";
 import { SentPage } from "~/components/sent-page";
-import { Text, useTexts } from "~/document/language";
+import { Text, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { askForMail } from "~/forms/mailed-link";
-import { languageOf } from "~/visitor/accepted-language";
 import { requireGuest } from "~/visitor/session";
-import { visitorOf } from "~/visitor/visitor";
+import { languageOf, visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -53,10 +52,7 @@ export default function Register() {
   const answer = useActionData<typeof action>();
   const logIn = (
     <p className="aside">
-      <Text
-        of="register.logIn"
-        parts={{ login: (text) => <Link to={withReturnTo("/login", returnTo, maxAge)}>{text}</Link> }}
-      />
+      <Text of="register.logIn" part={<Link to={withReturnTo("/login", returnTo, maxAge)} />} />
     </p>
   );
   if (registration === "closed") {

@@ -1,17 +1,14 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
-import { useLoaderData } from "@remix-run/react";
 import { config } from "#server/config";
 import { completeRegistration, isRegistrationLinkLive } from "#server/features/visitor/registration";
 import { allowedReturn, allowFormTarget, respond, returnToOf, unprocessable } from "~/answers/responses";
 import { returnToName } from "~/answers/return-to";
 import { MailedLinkPage } from "~/components/mailed-link-page";
-import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { type LinkRefusal, openedLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
-import { textsFor } from "~/visitor/accepted-language";
 import { signIn } from "~/visitor/session";
-import { visitorOf } from "~/visitor/visitor";
+import { textsFor, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("complete.title", { password: true });
 
@@ -43,16 +40,5 @@ export function action({ request }: ActionFunctionArgs) {
 }
 
 export default function CompleteRegistration() {
-  const t = useTexts();
-  const { registrationClosed } = useLoaderData<typeof loader>();
-  return (
-    <MailedLinkPage
-      title={t("complete.title")}
-      action="/register/complete"
-      purpose="register"
-      submit={t("complete.submit")}
-      used="complete.used"
-      again={registrationClosed ? null : "/register"}
-    />
-  );
+  return <MailedLinkPage purpose="register" />;
 }

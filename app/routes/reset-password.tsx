@@ -3,13 +3,11 @@ import { redirect } from "@remix-run/react";
 import { isResetLinkLive, resetPassword } from "#server/features/visitor/password-reset";
 import { respond, unprocessable } from "~/answers/responses";
 import { MailedLinkPage } from "~/components/mailed-link-page";
-import { useTexts } from "~/document/language";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { type LinkRefusal, openedLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
-import { textsFor } from "~/visitor/accepted-language";
 import { deviceCookie } from "~/visitor/cookies";
-import { visitorOf } from "~/visitor/visitor";
+import { textsFor, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("reset.title", { description: "forgot.description", password: true });
 
@@ -30,15 +28,5 @@ export function action({ request }: ActionFunctionArgs) {
 }
 
 export default function ResetPassword() {
-  const t = useTexts();
-  return (
-    <MailedLinkPage
-      title={t("reset.title")}
-      action="/reset-password"
-      purpose="reset"
-      submit={t("reset.submit")}
-      used="reset.used"
-      again="/forgot-password"
-    />
-  );
+  return <MailedLinkPage purpose="reset" />;
 }

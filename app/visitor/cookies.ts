@@ -20,9 +20,8 @@ export function writeCookie(request: Request, name: string, value: string, attri
   return serializeCookie(name, value, { httpOnly: true, sameSite: "lax", secure: isHttps(request), ...attributes });
 }
 
-/** A cookie. On an https origin, no sibling host can set it (RFC 6265bis, section 4.1.3.2). @param lifetime in ms */
-function hostCookie(name: string, lifetime: number) {
-  const nameFor = (request: Request) => (isHttps(request) ? `__Host-${name}` : name);
+/** @param lifetime in ms */
+function cookie(nameFor: (request: Request) => string, lifetime: number) {
   return {
     read: (request: Request) => readCookie(request, nameFor(request)),
     write: (request: Request, value: string) =>
@@ -30,6 +29,10 @@ function hostCookie(name: string, lifetime: number) {
     clear: (request: Request) => writeCookie(request, nameFor(request), "", { path: "/", maxAge: 0 }),
   };
 }
+
+/** On an https origin, no sibling host can set it (RFC 6265bis, section 4.1.3.2). */
+const hostCookie = (name: string, lifetime: number) =>
+  cookie((request) => (isHttps(request) ? `__Host-${name}` : name), lifetime);
 
 export const deviceCookie = hostCookie("device", DEVICE_LIFETIME_MS);
 export const ceremonyCookie = hostCookie("passkey", PASSKEY_CHALLENGE_TTL_MS);
@@ -64,15 +67,10 @@ export function writeSession(request: Request, { token, expiresAt: expires }: Se
   });
 }
 
+export const lastWayCookie = cookie(() => "last_sign_in", 365 * 24 * 3_600_000);
+
 /** How this browser signed in last; `null` without a cookie or with an unknown value. */
 export function lastWay(request: Request): SignInWay | null {
-  const value = readCookie(request, "last_sign_in");
+  const value = lastWayCookie.read(request);
   return signInWays.find((way) => way === value) ?? null;
 }
-
-const writeLastWay = (request: Request, value: string, maxAge: number) =>
-  writeCookie(request, "last_sign_in", value, { path: "/", maxAge });
-
-export const rememberedWay = (request: Request, way: SignInWay): string => writeLastWay(request, way, 365 * 24 * 3_600);
-
-export const forgottenWay = (request: Request): string => writeLastWay(request, "", 0);

@@ -3,7 +3,7 @@ import { config } from "#server/config";
 import { factsOf, originOf } from "#server/door/request-facts";
 import { SessionNotRefreshed } from "#server/errors";
 import { logOut, type NewSession, type SessionToken } from "#server/features/owner/own-sessions";
-import { resumeSession, type SignedIn } from "#server/features/owner/signed-in";
+import { type Owner, resumeSession } from "#server/features/owner/signed-in";
 import { knownLogoutUrl, logoutUrl } from "#server/provider/client";
 import { isOlderThan, recentSignInMinutes, type SignInWay } from "#server/rules";
 import { allowedReturn, allowFormTarget, maxAgeOf, returnToOf } from "~/answers/responses";
@@ -13,12 +13,13 @@ import {
   boundToken,
   clearBound,
   deviceCookie,
-  rememberedWay,
+  lastWayCookie,
   sessionToken,
   sessionTokens,
   writeSession,
 } from "./cookies";
 import { failureShown, settleFailure } from "./oauth-attempt";
+import { visitorOf } from "./visitor";
 
 /** The target may be another application on this host. Remix would look for a route, so the browser loads it. */
 function redirectTo(target: string, headers = new Headers()): Response {
@@ -26,23 +27,23 @@ function redirectTo(target: string, headers = new Headers()): Response {
 }
 
 /** @param added seconds to those in which a sign-in is recent */
-export const mustSignInAgain = ({ signedInAt }: SignedIn, added = 0): boolean =>
+export const mustSignInAgain = ({ signedInAt }: Pick<Owner, "signedInAt">, added = 0): boolean =>
   isOlderThan(recentSignInMinutes * 60 + added, signedInAt);
 
 /**
- * The signed-in user; `null` for a visitor.
+ * The signed-in user as who asks; `null` for a visitor.
  * @throws SessionNotRefreshed for a page (`isPage`) whose browser says so: it must not lead to the login page
  */
-export async function getUser(request: Request, isPage = false): Promise<SignedIn | null> {
+export async function getUser(request: Request, isPage = false): Promise<Owner | null> {
   const token = sessionToken(request);
   const session = token ? await resumeSession(token, boundToken(request)) : null;
-  if (session !== "not_bound") return session;
+  if (session !== "not_bound") return session && { ...visitorOf(request), ...session };
   if (isPage && request.headers.has("Secure-Session-Skipped")) throw new SessionNotRefreshed();
   return null;
 }
 
 /** Makes a page private. @throws Response for a visitor: to the login page, which leads back to this one */
-export async function requireUser(request: Request, login?: string): Promise<SignedIn> {
+export async function requireUser(request: Request, login?: string): Promise<Owner> {
   const signedIn = await getUser(request, true);
   if (signedIn) return signedIn;
   const { pathname, search } = new URL(request.url);
@@ -77,8 +78,8 @@ export async function requireGuest(
 }
 
 /** Against use of an unattended browser. @throws Response to the login page, which is for guests: the session ends */
-export async function requireRecentSignIn(request: Request, signedIn: SignedIn): Promise<void> {
-  if (mustSignInAgain(signedIn)) throw await signOut(request, "/login?notice=sign_in_again");
+export async function requireRecentSignIn(request: Request, owner: Owner): Promise<void> {
+  if (mustSignInAgain(owner)) throw await signOut(request, "/login?notice=sign_in_again");
 }
 
 interface CompletedSignIn {
@@ -96,7 +97,7 @@ export function signIn(request: Request, completed: CompletedSignIn): Response {
   headers.append("Set-Cookie", writeSession(request, session));
   if (config().deviceBoundSessions) headers.append("Set-Cookie", clearBound(request));
   writeBindingOffer(headers, session);
-  headers.append("Set-Cookie", rememberedWay(request, way));
+  headers.append("Set-Cookie", lastWayCookie.write(request, way));
   if (deviceToken !== undefined) headers.append("Set-Cookie", deviceCookie.write(request, deviceToken));
   return redirectTo(returnTo ?? config().afterSignIn, headers);
 }

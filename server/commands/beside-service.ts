@@ -7,9 +7,9 @@ import { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import * as z from "zod";
 import { version } from "../../package.json";
-import { context } from "../context";
+import { context, type Terminal } from "../context";
 import { errorFields, log } from "../log";
-import { atTerminal, type Terminal, terminal } from "../terminal";
+import { terminal } from "../terminal";
 
 // The embedded database serves one process. A service that holds it runs the commands of the command line, which asks
 // by a socket in the data folder: only the folder's owner, and root, can reach it.
@@ -35,10 +35,10 @@ type Request = z.infer<typeof request>;
 const answer = z.union([z.object({ out: z.string() }), z.object({ err: z.string() }), z.object({ status: z.int() })]);
 type Answer = z.infer<typeof answer>;
 
-const readFiles = new Map<string, Uint8Array>();
+const readFiles = new Map<string, Buffer>();
 
 /** Keeps what it reads: the service cannot read the files of whoever runs the command. */
-export async function readOperand(path: string): Promise<Uint8Array> {
+export async function readOperand(path: string): Promise<Buffer> {
   const content = await terminal().readFile(path);
   readFiles.set(path, content);
   return content;
@@ -54,9 +54,7 @@ export async function askService(folder: string, words: string[]): Promise<numbe
   } catch {
     return null;
   }
-  const files = Object.fromEntries(
-    [...readFiles].map(([path, content]) => [path, Buffer.from(content).toString("base64")]),
-  );
+  const files = Object.fromEntries([...readFiles].map(([path, content]) => [path, content.toString("base64")]));
   const { out, err } = terminal();
   const asked: Request = { version, words, files, isTTY: err.isTTY === true };
   socket.write(`${JSON.stringify(asked)}\n`);
@@ -82,10 +80,8 @@ function terminalOf(socket: net.Socket, { files, isTTY }: Request): Terminal {
       if (socket.destroyed) done(new Error("The command line has gone."));
       else socket.write(`${JSON.stringify(part)}\n`, done);
     };
-    return Object.assign(
-      new Writable({ write }).on("error", () => {}),
-      { isTTY },
-    );
+    const stream = new Writable({ write }).on("error", () => {});
+    return Object.assign(stream, { isTTY });
   };
   return {
     out: send("out"),
@@ -103,9 +99,9 @@ async function serve(socket: net.Socket, run: (words: string[]) => Promise<numbe
     send({ status: 1 });
   } else {
     const { words } = asked;
-    const used = terminalOf(socket, asked);
-    const status = await atTerminal(used, () => context.run({ actor: "cli" }, () => run(words)));
-    for (const stream of [used.out, used.err]) await finished(stream.end());
+    const terminal = terminalOf(socket, asked);
+    const status = await context.run({ actor: "cli", terminal }, () => run(words));
+    for (const stream of [terminal.out, terminal.err]) await finished(stream.end());
     send({ status });
   }
   socket.end();

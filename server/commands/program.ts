@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { Command } from "commander";
-import { printable } from "../printable";
-import { terminal } from "../terminal";
+import { printable, terminal } from "../terminal";
 
 /** A reason why a command could not do its work, in one line for the operator. Nothing was changed. */
 export class CommandError extends Error {

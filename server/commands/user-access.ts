@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { groupsOf, providerGroupsOf } from "../accounts/provider/provider-identities";
+import { endEverySession } from "../accounts/sessions/sessions";
 import { parseAddress } from "../accounts/users/email-address";
 import { isGroup, mostGroups } from "../accounts/users/groups";
 import { changeGroups, restoreUser, suspendUser } from "../features/operator/user-access";
 import { clearLimits, type ListedUser, listUsers } from "../features/operator/user-administration";
-import { endEverySession } from "../features/owner/own-sessions";
-import { printable } from "../printable";
+import { printable } from "../terminal";
 import { withDatabase } from "./open-database";
 import { CommandError, counted, jsonOption, print, writeLine } from "./program";
 import { noAccount, withUser } from "./user";
@@ -59,7 +59,6 @@ async function clear(typedEmail: string): Promise<void> {
 
 const endAll = async () => print(`${counted(await withDatabase(endEverySession), "session")} ended.`);
 
-/** The commands that decide who may come in. */
 export function addUserAccessCommands(user: Command): void {
   const add = (name: string, summary: string, description: string) =>
     user.command(name).summary(summary).description(description);

@@ -2,7 +2,7 @@ import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
 import PgBoss from "pg-boss";
 import { runStatement } from "../database/run-statement";
 import { namingUnavailability } from "../database/unavailable";
-import { EndpointGone, MailRefused, SimulatedFailure } from "../errors";
+import { CallError, MailRefused, SimulatedFailure } from "../errors";
 import { errorFields, log, logEvent } from "../log";
 import { requiredValue } from "../process-value";
 import { bossDatabase } from "./boss";
@@ -71,7 +71,8 @@ const fetchWebhooks = (limit: number) => ({
 export const webhooks: QueueKind<WebhookJob> = {
   name: webhookQueue,
   ordered: true, // the end of a webhook makes the user's next one due
-  judge: (error) => (error instanceof EndpointGone ? { stop: { event: "webhook.stopped" } } : {}),
+  /** 410: the application wants no webhook. */
+  judge: (error) => (error instanceof CallError && error.status === 410 ? { stop: { event: "webhook.stopped" } } : {}),
   logGivenUp: () => logEvent({ event: "webhook.failed", reason: "retries_exhausted" }),
   fetch: (_boss, knex, limit) => runStatement(knex, fetchWebhooks(limit)),
 };

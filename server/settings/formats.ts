@@ -117,6 +117,33 @@ export const notHttps = "must be an https URL, or an http one of a loopback addr
 
 export const httpsUrl = parsed(parseHttpsUrl, notHttps);
 
+function parseLogin({ username, password }: URL): { user: string; pass: string } | null {
+  try {
+    return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  } catch {
+    return null;
+  }
+}
+
+/** A raw `@` or `#` may name another host. A query is ignored. `null` also without a login, except on loopback. */
+function parseSmtpUrl(text: string) {
+  if (!/^smtps?:[^@#]*(?:@[^@#]*)?$/i.test(text) || !URL.canParse(text)) return null;
+  const url = new URL(text);
+  if (url.hostname === "" || !/^\/?$/.test(url.pathname)) return null;
+  const host = url.hostname.replace(/^\[(.+)\]$/, "$1").toLowerCase();
+  const implicitTls = url.protocol === "smtps:"; // from the first byte (RFC 8314, section 3.3); otherwise STARTTLS
+  const [loopback, login] = [isLoopback(host), parseLogin(url)];
+  if (!login || !login.user !== !login.pass || (!login.user && !loopback)) return null;
+  const port = Number(url.port) || (implicitTls ? 465 : 587);
+  return { host, port, implicitTls, loopback, login: login.user ? login : null };
+}
+
+/** One message for every fault: the URL holds the password. */
+export const smtpUrl = parsed(
+  parseSmtpUrl,
+  "must be smtps://user:password@host:465 or smtp://user:password@host:587, in user and password %40 for @",
+);
+
 /** `fetch` refuses a URL with credentials. */
 function parseWebhookUrl(text: string): string | null {
   const url = parseHttpsUrl(text);

@@ -18,6 +18,4 @@ export const eventsSecrets = {
   postmark: z.string().min(16, "must have 16 characters or more"),
 } satisfies { [Name in MailServiceName]?: z.ZodType };
 
-export type EventsService = keyof typeof eventsSecrets;
-
-export const tellsEvents = (driver: string): driver is EventsService => driver in eventsSecrets;
+export const tellsEvents = (driver: string): driver is keyof typeof eventsSecrets => driver in eventsSecrets;

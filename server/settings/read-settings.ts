@@ -1,7 +1,11 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
+import { closest, distance } from "fastest-levenshtein";
 import { type KnownValues, type Setting, settings } from "./settings";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+const declared = Object.values(settings).flatMap((group) => Object.entries<Setting>(group));
 
 /** Why a setting that is absent must not be; `null` when it may. */
 function reasonToSet({ requiredWith = "" }: Setting, environment: Environment): string | null {
@@ -35,6 +39,27 @@ export function readSettings(environment: Environment): { values: KnownValues; p
     return error ? report(`${name} ${error.issues[0]?.message}`) : data;
   };
 
-  const named = Object.values(settings).flatMap((group) => Object.entries<Setting>(group));
-  return { values: Object.fromEntries(named.map(([name, setting]) => [name, read(name, setting)])), problems };
+  return { values: Object.fromEntries(declared.map(([name, setting]) => [name, read(name, setting)])), problems };
+}
+
+const names = declared.flatMap(([name, { secret }]) => (secret ? [name, `${name}_FILE`] : [name]));
+
+/** Read by Node, Remix and node-postgres. */
+const isOfOthers = (name: string) => /^(?:NODE_|PG|TZ$)/.test(name);
+
+/** Two letters at most, and one in four: `PATH` is almost `PORT`. */
+const isAlmost = (name: string, setting: string) =>
+  distance(name.toUpperCase(), setting) <= Math.min(2, setting.length / 4);
+
+/** A sentence without full stop for each unknown name in `.env`, and each misspelt setting in the environment. */
+export function unknownNames(environment: Environment): string[] {
+  const inFile = existsSync(".env") ? Object.keys(parseEnv(readFileSync(".env", "utf8"))) : [];
+  const unknown = new Set([...inFile, ...Object.keys(environment)]);
+  return [...unknown]
+    .filter((name) => !names.includes(name) && !isOfOthers(name))
+    .flatMap((name) => {
+      const setting = closest(name.toUpperCase(), names);
+      if (isAlmost(name, setting)) return [`${name} is no setting; ${setting} is`];
+      return inFile.includes(name) ? [`${name} in .env is no setting`] : [];
+    });
 }

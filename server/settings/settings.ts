@@ -6,7 +6,6 @@ import { logo } from "./logo";
 import { mailDrivers, mailServices } from "./mail-services";
 import { providerNames } from "./provider-names";
 import { parseCookieDomain } from "./session-domain";
-import { parseSmtpUrl } from "./smtp-url";
 
 /** The description of a setting, for the start, `.env.example` and `docs/settings.md`. */
 export interface Setting {
@@ -21,6 +20,8 @@ export interface Setting {
   /** `OTHER=value`, or `OTHER` for any value: with that setting, this one is required. */
   requiredWith?: string;
 }
+
+const offByDefault = (help: string) => ({ format: formats.onOff, default: "off", help });
 
 export const settings = {
   address: {
@@ -70,11 +71,7 @@ export const settings = {
       example: "Latchkey <no-reply@example.com>",
     },
     SMTP_URL: {
-      // One message for every fault: the URL holds the password.
-      format: formats.parsed(
-        parseSmtpUrl,
-        "must be smtps://user:password@host:465 or smtp://user:password@host:587, in user and password %40 for @",
-      ),
+      format: formats.smtpUrl,
       help: "`smtps://user:password@host:465`, or `smtp://user:password@host:587` with STARTTLS.",
       secret: true,
       requiredWith: "MAIL_DRIVER=smtp",
@@ -127,21 +124,17 @@ export const settings = {
       default: "false",
       help: "`true` adds PKCE (S256), for providers that require it.",
     },
-    SIGN_IN_REDIRECT: {
-      format: formats.onOff,
-      default: "off",
-      help: "`on`: `/login` sends a visitor on to the provider. With a notice it stays, and has every way in.",
-    },
+    SIGN_IN_REDIRECT: offByDefault(
+      "`on`: `/login` sends a visitor on to the provider. With a notice it stays, and has every way in.",
+    ),
     IDP_NAME: {
       format: formats.displayName(40),
       help: 'With `oidc`: the provider\'s name on buttons, notices and mails, in place of "single sign-on".',
       example: "Example ID",
     },
-    IDP_LOGOUT: {
-      format: formats.onOff,
-      default: "off",
-      help: "`on`: who signed in by the provider logs out there, too. Register `{APP_URL}/login?notice=signed_out` with it.",
-    },
+    IDP_LOGOUT: offByDefault(
+      "`on`: who signed in by the provider logs out there, too. Register `{APP_URL}/login?notice=signed_out` with it.",
+    ),
     IDP_GROUPS_CLAIM: {
       format: formats.key,
       help: "With `oidc`, for a provider of your own organisation: the claim of its profile answer that has a person's groups.",
@@ -177,11 +170,9 @@ export const settings = {
       default: "8",
       help: "The least characters of a new password, 8 to 64. NIST SP 800-63B-4 asks for 15.",
     },
-    BREACHED_PASSWORDS: {
-      format: formats.onOff,
-      default: "off",
-      help: "`on` refuses a new password that Have I Been Pwned knows. The service gets five digits of its hash.",
-    },
+    BREACHED_PASSWORDS: offByDefault(
+      "`on` refuses a new password that Have I Been Pwned knows. The service gets five digits of its hash.",
+    ),
     BREACHED_PASSWORDS_URL: {
       format: formats.httpsUrl,
       default: "https://api.pwnedpasswords.com",
@@ -199,11 +190,9 @@ export const settings = {
       default: "720",
       help: "After how many hours from the sign-in a session ends, at most 8760. Holds for sessions that exist, too.",
     },
-    DEVICE_BOUND_SESSIONS: {
-      format: formats.onOff,
-      default: "off",
-      help: "`on`: browsers that can bind a session to their device do so, and a copied cookie ends within ten minutes. Needs https or a loopback address.",
-    },
+    DEVICE_BOUND_SESSIONS: offByDefault(
+      "`on`: browsers that can bind a session to their device do so, and a copied cookie ends within ten minutes. Needs https or a loopback address.",
+    ),
   },
   applications: {
     RETURN_ORIGINS: {
@@ -228,11 +217,9 @@ export const settings = {
       help: "Shares the session cookie with every host of this domain. Read SECURITY.md first.",
       example: "example.com",
     },
-    IDENTITY_TOKENS: {
-      format: formats.onOff,
-      default: "off",
-      help: "`on`: the 200 of `/auth/verify` has a signed `Remote-Token`; its keys are at `/.well-known/jwks.json`.",
-    },
+    IDENTITY_TOKENS: offByDefault(
+      "`on`: the 200 of `/auth/verify` has a signed `Remote-Token`; its keys are at `/.well-known/jwks.json`.",
+    ),
     IDENTITY_KEY: {
       format: formats.encryptionKey,
       help: "Encrypts the stored keys of the tokens. 32 bytes in base64. Required with `IDENTITY_TOKENS=on`.",

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { askService, openCommandSocket } from "#server/commands/beside-service";
+import { context, type Terminal } from "#server/context";
 import { duringJob, log, logUnexpected } from "#server/log";
-import { askingTerminal, atTerminal, type Terminal } from "#server/terminal";
+import { askingTerminal } from "#server/terminal";
 
 function terminal(isTTY: boolean) {
   const [out, err] = [new PassThrough(), new PassThrough()];
@@ -15,7 +16,8 @@ function terminal(isTTY: boolean) {
     err: Object.assign(err, { isTTY }),
     readFile: () => Promise.reject(new Error("No file is read.")),
   };
-  return { used, printed: () => String(err.read() ?? "") };
+  const atTerminal = <T>(work: () => T): T => context.run({ actor: "cli", terminal: used }, work);
+  return { atTerminal, printed: () => String(err.read() ?? "") };
 }
 
 describe("the terminal that asked", () => {
@@ -27,21 +29,21 @@ describe("the terminal that asked", () => {
     });
   });
 
-  test("sees an unexpected error", async () => {
-    const { used, printed } = terminal(true);
-    await atTerminal(used, async () => logUnexpected(new TypeError("secret")));
+  test("sees an unexpected error", () => {
+    const { atTerminal, printed } = terminal(true);
+    atTerminal(() => logUnexpected(new TypeError("secret")));
     expect(JSON.parse(printed())).toMatchObject({ level: 50, error: "TypeError", msg: "Unexpected error." });
   });
 
-  test("sees no other line", async () => {
-    const { used, printed } = terminal(true);
-    await atTerminal(used, async () => log.warn("Something else."));
+  test("sees no other line", () => {
+    const { atTerminal, printed } = terminal(true);
+    atTerminal(() => log.warn("Something else."));
     expect(printed()).toBe("");
   });
 
-  test("is not that of a job which the command has woken", async () => {
-    const { used } = terminal(false);
-    const during = await atTerminal(used, async () => duringJob("1", askingTerminal));
+  test("is not that of a job which the command has woken", () => {
+    const { atTerminal } = terminal(false);
+    const during = atTerminal(() => duringJob("1", askingTerminal));
     expect(during).toBeUndefined();
   });
 });
@@ -54,8 +56,8 @@ test("a service that ends during a command is named", async () => {
     service.close();
     await rm(folder, { recursive: true });
   });
-  const { used, printed } = terminal(true);
-  expect(await atTerminal(used, () => askService(folder, ["user", "list"]))).toBe(1);
+  const { atTerminal, printed } = terminal(true);
+  expect(await atTerminal(() => askService(folder, ["user", "list"]))).toBe(1);
   expect(printed()).toBe("The service ended during the command, which may have done its work.\n");
 });
 

@@ -18,7 +18,7 @@ const importLines = (lines: (object | string)[], written: (done: number, all: nu
 
 async function exported(): Promise<object[]> {
   const users: object[] = [];
-  for await (const user of exportUsers()) users.push(user);
+  for await (const user of exportUsers()) users.push(JSON.parse(JSON.stringify(user)));
   return users;
 }
 

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { config } from "#server/config";
 import { orm } from "#server/database/unit-of-work";
 import { isReady } from "#server/features/operator/health";
+import { stopSignals } from "#server/process-exit";
 import { start } from "#server/start";
-import { stopSignals } from "#server/stop-signals";
 import { createEmptyDatabase, freePort } from "../support/server";
 
 const routeOf = () => "none";

@@ -9,8 +9,8 @@ import { plainIssuerWarning } from "#server/settings/combinations";
 import { urlHost } from "#server/settings/formats";
 import { mailDrivers, mailServices } from "#server/settings/mail-services";
 import { providerNames } from "#server/settings/provider-names";
+import { unknownNames } from "#server/settings/read-settings";
 import { settings } from "#server/settings/settings";
-import { unknownNames } from "#server/settings/unknown-names";
 
 const identityProvider = { IDP_CLIENT_ID: "a-client", IDP_CLIENT_SECRET: "the-client-secret" };
 const resend = { MAIL_DRIVER: "resend", RESEND_API_KEY: "re_the-key", MAIL_FROM: "mail@latchkey.example" };

@@ -75,7 +75,7 @@ test.each<[string, Answer]>([
 
 test.each<[string, Answer, object]>([
   ["status 400", { status: 400 }, { name: "CallError", reason: "status 400" }],
-  ["status 410", { status: 410, body: "{}" }, { name: "EndpointGone" }],
+  ["status 410", { status: 410, body: "{}" }, { name: "CallError", reason: "status 410", status: 410 }],
   ["status 500", { status: 500 }, { name: "CallError", reason: "status 500" }],
   [
     "a redirect",

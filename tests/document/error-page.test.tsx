@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { screen } from "@testing-library/react";
 import { beforeEach, describe, expect, test } from "vitest";
-import { ErrorPage } from "~/components/error-page";
+import { ErrorPage } from "~/components/page";
 import { english, renderPage } from "../support/render-page";
 
 const pages: [number, string, string, string][] = [

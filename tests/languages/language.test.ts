@@ -3,7 +3,7 @@ import { enqueue } from "#server/queue/job-queue";
 import type { Job } from "#server/queue/jobs";
 import { agoIn } from "~/account/account-page";
 import * as language from "~/routes/language";
-import { chooseLanguage } from "~/visitor/accepted-language";
+import { chooseLanguage } from "~/visitor/visitor";
 import {
   act,
   askForAccount,

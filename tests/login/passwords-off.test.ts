@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { issueLink, newLink } from "#server/accounts/links/mailed-links";
 import { EmailChange, PasswordReset, Registration } from "#server/database/entities";
-import { intents } from "~/account/actions";
+import { actions } from "~/account/actions";
 import * as emailChange from "~/routes/account.email";
 import * as passkey from "~/routes/auth.passkey";
 import * as dashboard from "~/routes/dashboard";
@@ -33,7 +33,7 @@ const forms = {
   "/auth/passkey": passkey.action,
   "/language": language.action,
   "/logout": logout.action,
-  ...Object.fromEntries(intents.map((intent) => [`/dashboard?${intent}`, dashboard.action])),
+  ...Object.fromEntries(Object.keys(actions).map((intent) => [`/dashboard?${intent}`, dashboard.action])),
 };
 
 /** The address has an account, which is linked to the provider; the browser has a session of it. */

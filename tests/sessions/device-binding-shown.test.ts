@@ -1,6 +1,6 @@
 import nock from "nock";
 import { expect, test } from "vitest";
-import { checkBinding } from "#server/commands/doctor/device-binding";
+import { checkBinding } from "#server/commands/doctor/address";
 import { countSessions } from "#server/features/owner/own-sessions";
 import { openAccount } from "../support/account-calls";
 import { BoundBrowser } from "../support/bound-browser";

@@ -37,7 +37,7 @@ interface Counter {
 }
 
 /** In the order in which their rows are locked. */
-export type Counters = Counter[];
+type Counters = Counter[];
 
 /** A key of fixed length: the typed text is not stored and may be longer than the column. */
 const keyOf = ({ name }: Limit, typed: string) => `${name}:address:${sha256(normalizeAddress(typed))}`;
@@ -101,19 +101,15 @@ const countAll = `
 /** `wait`: milliseconds until every counter has room; `null` when each has. */
 type Counted = { wait: string | null };
 
-const columns = (counters: Counters) => [
-  counters.map(({ key }) => key),
-  counters.map(({ stage }) => stage),
-  counters.map(({ maximum }) => maximum),
-  counters.map(({ window }) => window),
-];
+const columns = ["key", "stage", "maximum", "window"] as const;
 
 /**
  * Counts one attempt before the work that it allows: simultaneous attempts must not all see room. @returns `null`, or
  * the seconds until the next attempt is allowed
  */
 export async function count(counters: Counters, em?: EntityManager): Promise<number | null> {
-  const statement = ["count-attempt", countAll, columns(counters)] as const;
+  const values = columns.map((column) => counters.map((counter) => counter[column]));
+  const statement = ["count-attempt", countAll, values] as const;
   const [row] = await (em ? preparedWithin<Counted>(em, ...statement) : prepared<Counted>(...statement));
   return row?.wait == null ? null : Math.max(1, Math.ceil(Number(row.wait) / 1000));
 }

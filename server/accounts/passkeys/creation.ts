@@ -3,7 +3,7 @@ import { type EntityManager, UniqueConstraintViolationException } from "@mikro-o
 import * as z from "zod";
 import { browserName } from "../../browsers";
 import { config } from "../../config";
-import { Passkey } from "../../database/entities";
+import { Passkey, type User } from "../../database/entities";
 import { ErrorWithReason } from "../../errors";
 import type { PasskeyFailure } from "../../events";
 import { logEvent } from "../../log";
@@ -46,12 +46,7 @@ function assertUsable(key: CoseKey): void {
 }
 
 /** The account that gets the passkey. */
-interface Account {
-  userId: string;
-  email: string;
-  name: string | null;
-  passkeys: Pick<Passkey, "credentialId">[];
-}
+type Account = Pick<User, "id" | "email" | "name"> & { passkeys: Pick<Passkey, "credentialId">[] };
 
 /** A browser creates such a passkey without a click (WebAuthn Level 3, section 5.1.3). */
 const isConditional = (purpose: Purpose) => purpose.startsWith("upgrade:");
@@ -64,13 +59,13 @@ export async function startCreation(visitor: Visitor, purpose: Purpose, account:
   if (account.passkeys.length >= mostPasskeys) return null;
   const issued = await issueChallenge(visitor, purpose);
   if ("wait" in issued) return issued;
-  const { userId, email, name, passkeys } = account;
+  const { id, email, name, passkeys } = account;
   const { generateRegistrationOptions } = await webAuthn();
   const options = await generateRegistrationOptions({
     timeout: PASSKEY_CHALLENGE_TTL_MS,
     rpName: config().brand.name,
     rpID: relyingPartyId(),
-    userID: userHandle(userId),
+    userID: userHandle(id),
     userName: email,
     userDisplayName: name ?? email,
     challenge: issued.challenge,
@@ -88,17 +83,12 @@ export async function startCreation(visitor: Visitor, purpose: Purpose, account:
 const transports = z.array(z.enum(["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"])).catch([]);
 const creationAnswer = answerWith({ attestationObject: base64url, transports });
 
-interface CreationAnswer {
-  answer: z.output<typeof creationAnswer>;
-  challenge: string;
-}
-
 /**
  * WebAuthn, section 7.1; `null` when a step fails. An attestation with a certificate is refused: none is requested, and
  * the library would fetch the revocation list that the certificate names. A conditional creation has no user presence
  * and may have no user verification.
  */
-async function verify({ answer, challenge }: CreationAnswer, isConditional: boolean) {
+async function verify(answer: z.output<typeof creationAnswer>, challenge: string, isConditional: boolean) {
   const { verifyRegistrationResponse } = await webAuthn();
   const { decodeAttestationObject, decodeCredentialPublicKey } = await import("@simplewebauthn/server/helpers");
   try {
@@ -135,9 +125,10 @@ function refusePasskey(reason: PasskeyFailure): "refused" {
 export async function acceptPasskey(visitor: Visitor, purpose: Purpose, text: string, name: string | null = null) {
   const answered = await consume(visitor, purpose, [creationAnswer, text]);
   if ("reason" in answered) return refusePasskey(answered.reason);
-  const verified = await verify(answered, isConditional(purpose));
+  const { answer, challenge } = answered;
+  const verified = await verify(answer, challenge, isConditional(purpose));
   if (!verified) return refusePasskey("not_verified");
-  const { transports } = answered.answer.response;
+  const { transports } = answer.response;
   const { userAgent, language } = visitor;
   return { ...verified, transports, name: name ?? browserName(userAgent, language), createdAt: new Date() };
 }

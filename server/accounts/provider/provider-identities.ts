@@ -30,9 +30,9 @@ export function identityOf(profile: Profile): Identity {
   return { id: profile.id, issuer };
 }
 
-/** Whether the user has an id of this issuer. An old release stored ids without issuers. */
-export function isLinked(user: Pick<User, "idpId" | "idpIssuer">, issuer: string): boolean {
-  return user.idpId !== null && (user.idpIssuer ?? issuer) === issuer;
+/** Whether the user has an id of the issuer, by default the configured one. An old release stored ids without issuers. */
+export function isLinked(user: Pick<User, "idpId" | "idpIssuer">, issuer = configuredIssuer()): boolean {
+  return issuer !== null && user.idpId !== null && (user.idpIssuer ?? issuer) === issuer;
 }
 
 /** The issuer whose groups count; `null` without `IDP_GROUPS_CLAIM`. */
@@ -42,8 +42,7 @@ type Member = Partial<Pick<User, "groups" | "idpGroups" | "idpId" | "idpIssuer">
 
 /** The groups that the provider gives to the user. */
 export function providerGroupsOf({ idpGroups = [], idpId = null, idpIssuer = null }: Member): string[] {
-  const issuer = issuerOfGroups();
-  return issuer !== null && isLinked({ idpId, idpIssuer }, issuer) ? idpGroups : [];
+  return isLinked({ idpId, idpIssuer }, issuerOfGroups()) ? idpGroups : [];
 }
 
 /** The user's groups: the operator's and the provider's. */

@@ -1,7 +1,7 @@
 import { type EntityManager, raw } from "@mikro-orm/postgresql";
 import { config } from "../../config";
 import { Session, SessionBinding, type User } from "../../database/entities";
-import { afterCommit, preparedWithin } from "../../database/unit-of-work";
+import { afterCommit, preparedWithin, unitOfWork } from "../../database/unit-of-work";
 import { ExternalSignInError } from "../../errors";
 import type { SessionEnd } from "../../events";
 import type { Language } from "../../languages/languages";
@@ -185,19 +185,23 @@ async function renewSession(em: EntityManager, userId: string, id: string): Prom
 export const endAllAccess = async (em: EntityManager, userId: string, reason: SessionEnd): Promise<number> =>
   (await endOtherAccess(em, { user: { id: userId }, sessionId: null }, reason)).count;
 
-/** Locks the users, the email changes and the rows in the order of `endOthers`, as everywhere. */
-export async function endAccessOfAll(em: EntityManager): Promise<number> {
-  await em.execute("select from users where id in (select user_id from sessions) order by id for key share");
-  await endEmailChanges(em, {});
-  const sessions = `
-    delete from sessions where id in (select id from sessions order by id for update) returning user_id as "userId"`;
-  const ended = await em.execute<{ userId: string }[]>(sessions);
-  const count = ended.length;
-  const users = [...new Set(ended.map(({ userId }) => userId))];
-  await record(em, users, {}, { type: "session.ended", detail: "ended_by_operator" });
-  if (count > 0) afterCommit(em, () => logEvent({ event: "session.ended", reason: "ended_by_operator", count }));
-  return count;
-}
+/**
+ * Ends the sessions of every account, and every unconfirmed change of an address. Locks the users, the changes and the
+ * sessions in the order of `endOthers`, as everywhere. @returns how many sessions
+ */
+export const endEverySession = (): Promise<number> =>
+  unitOfWork(async (em) => {
+    await em.execute("select from users where id in (select user_id from sessions) order by id for key share");
+    await endEmailChanges(em, {});
+    const sessions = `
+      delete from sessions where id in (select id from sessions order by id for update) returning user_id as "userId"`;
+    const ended = await em.execute<{ userId: string }[]>(sessions);
+    const count = ended.length;
+    const users = [...new Set(ended.map(({ userId }) => userId))];
+    await record(em, users, {}, { type: "session.ended", detail: "ended_by_operator" });
+    if (count > 0) afterCommit(em, () => logEvent({ event: "session.ended", reason: "ended_by_operator", count }));
+    return count;
+  });
 
 const batch = 1_000; // sessions; requests that use one of them wait until the batch is committed
 

@@ -7,7 +7,7 @@ import { isLanguage, type Language } from "../../languages/languages";
 import { logEvent } from "../../log";
 import { enqueue, queue } from "../../queue/job-queue";
 import type { AccountChange, ChangedUser, NoticeJob, QuestionedWays } from "../../queue/jobs";
-import { configuredIssuer, groupsOf, isLinked } from "../provider/provider-identities";
+import { groupsOf, isLinked } from "../provider/provider-identities";
 import { type Doer, record } from "./history";
 
 /** The URL if it is https: the provider chose it, and pages and applications show it. */
@@ -96,10 +96,9 @@ const changes = {
 
 /** The ways to sign in about which the account page asks. */
 async function questionedWays(em: EntityManager, user: User): Promise<QuestionedWays> {
-  const issuer = configuredIssuer();
   const where = { user: user.id, questionedAt: { $ne: null } };
   const passkeys = config().relyingPartyId === null ? [] : await em.find(Passkey, where, { fields: ["name"] });
-  const provider = issuer !== null && isLinked(user, issuer) && user.idpQuestionedAt != null;
+  const provider = isLinked(user) && user.idpQuestionedAt != null;
   return { passkeys: passkeys.map(({ name }) => name), provider };
 }
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { User } from "../../database/entities";
-import { printable } from "../../printable";
 import { providerId } from "../../provider/providers";
+import { printable } from "../../terminal";
 import { hashProblem } from "../passwords/imported-hashes";
 import { parseAsciiAddress } from "./email-address";
 import { areGroups, sortedGroups } from "./groups";

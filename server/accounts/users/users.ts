@@ -3,7 +3,6 @@ import { type EntityManager, LockMode, UniqueConstraintViolationException } from
 import { config } from "../../config";
 import { Registration, User } from "../../database/entities";
 import { query } from "../../database/unit-of-work";
-import type { Language } from "../../languages/languages";
 import { announce } from "./changes";
 
 /** The name of a person, trimmed; `null` for text that is empty, too long or has control characters. */
@@ -21,19 +20,8 @@ export function mayHaveAddress(email: string): boolean {
 /** Whether this address may get a new account. */
 export const mayRegister = (email: string): boolean => config().registration.mode !== "closed" && mayHaveAddress(email);
 
-interface NewUser {
-  /** A random one by default. */
-  id?: string;
-  /** Proven: by an opened link, or by a provider that states that it is verified. */
-  email: string;
-  passwordHash?: string;
-  idpId?: string;
-  idpIssuer?: string;
-  idpGroups?: string[];
-  name?: string | null;
-  pictureUrl?: string | null;
-  language?: Language;
-}
+/** The address is proven: by an opened link, or by a provider that states that it is verified. */
+type NewUser = Pick<User, "email"> & Partial<Omit<User, "createdAt">>;
 
 /**
  * Creates a user, and removes every registration of the address: a link that was mailed before must not set a password
@@ -43,7 +31,7 @@ interface NewUser {
 export async function createUser(em: EntityManager, user: NewUser): Promise<string> {
   const { id = crypto.randomUUID() } = user;
   await em.nativeDelete(Registration, { email: user.email });
-  await em.insert(User, { ...user, id, createdAt: new Date() });
+  await em.insert<User>(User, { ...user, id, createdAt: new Date() });
   await announce(em, "user.created", { ...user, id });
   return id;
 }
@@ -54,12 +42,8 @@ export function nullIfTaken(error: unknown): null {
   throw error;
 }
 
-export function lockUser(
-  em: EntityManager,
-  where: Partial<Pick<User, "id" | "email" | "idpId" | "passwordHash" | "suspendedAt">>,
-): Promise<User | null> {
-  return em.findOne(User, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
-}
+export const lockUser = (em: EntityManager, where: Partial<User>): Promise<User | null> =>
+  em.findOne(User, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
 
 const batch = 10_000; // users that are in memory at a time
 const inBatches = { orderBy: { email: "asc" }, limit: batch, disableIdentityMap: true } as const;

@@ -4,11 +4,6 @@ import { Passkey, type Session, type User } from "../../database/entities";
 import { preparedWithin } from "../../database/unit-of-work";
 import { configuredIssuer, isLinked } from "../provider/provider-identities";
 
-/** How many passkeys can sign in to the account: none while they are off. */
-export async function countPasskeys(em: EntityManager, userId: string): Promise<number> {
-  return config().relyingPartyId === null ? 0 : em.count(Passkey, { user: userId });
-}
-
 // One statement instead of two spares a reset a round trip.
 const distrust = `
   with forgotten as (delete from devices where user_id = ?)
@@ -48,11 +43,11 @@ export async function questionsFor(em: EntityManager, user: User, session: Sessi
 
 /** The ways to sign in to the account. */
 export async function waysIn(em: EntityManager, user: User) {
-  const issuer = configuredIssuer();
+  const { passwords, relyingPartyId } = config();
   return {
-    password: config().passwords.on && Boolean(user.passwordHash),
-    provider: issuer !== null && isLinked(user, issuer),
-    passkeys: await countPasskeys(em, user.id),
+    password: passwords.on && Boolean(user.passwordHash),
+    provider: isLinked(user),
+    passkeys: relyingPartyId === null ? 0 : await em.count(Passkey, { user: user.id }),
   };
 }
 

@@ -1,22 +1,15 @@
+import * as z from "zod";
 import { callJson } from "../../calls/json-client";
 import type { Config } from "../../config";
 import { CallError } from "../../errors";
-import { forgedClient, type SelfReport, selfReportShape } from "../../features/operator/health";
-import { type Check, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
-import { type InstallationId, ownOrigin } from "./database";
+import { forgedClient, type SelfReport } from "../../features/operator/health";
+import { siteOf } from "../../settings/session-domain";
+import { answerOf, type Check, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
+import { askForReport, type InstallationId } from "./database";
 
 const address = checksOf("APP_URL");
 const proxy = checksOf("proxy");
-
-const ask = (origin: string, headers: Record<string, string> = {}) =>
-  callJson(`${origin}/auth/session?doctor`, { method: "GET", headers }, selfReportShape);
-
-/** The id of this installation. If a service holds the database, the service is asked at its port on this machine. */
-async function expectedId(installation: InstallationId, config: Config): Promise<string | { unknown: string }> {
-  if (installation !== "held") return "id" in installation ? installation.id : installation;
-  const report = await ask(ownOrigin(config)).catch(() => null);
-  return report?.installation ?? { unknown: "no service on this machine says which one it is" };
-}
+const binding = checksOf("binding");
 
 const leadsElsewhere = "{appUrl} does not lead to this service ({cause})";
 
@@ -68,7 +61,7 @@ function proxyTroubles(seen: SelfReport, forged: SelfReport, { appUrl, trustedPr
 
 async function checkProxy(seen: SelfReport, config: Config): Promise<Check> {
   const { appUrl, trustedProxies } = config;
-  const forged = await ask(appUrl, {
+  const forged = await askForReport(appUrl, {
     "x-forwarded-for": forgedClient,
     "x-forwarded-proto": appUrl.startsWith("https:") ? "http" : "https",
     "x-forwarded-host": "forged.invalid",
@@ -81,13 +74,13 @@ async function checkProxy(seen: SelfReport, config: Config): Promise<Check> {
 export async function checkAddress(config: Config, installation: InstallationId): Promise<Check[]> {
   const { appUrl } = config;
   try {
-    const report = await ask(appUrl);
-    const expected = await expectedId(installation, config);
-    if (typeof expected !== "string") {
-      const found = `${appUrl} leads to a Latchkey that cannot be compared with this installation: ${expected.unknown}`;
+    const report = await askForReport(appUrl);
+    if (typeof installation !== "string") {
+      const why = installation.unknown;
+      const found = `${appUrl} leads to a Latchkey that cannot be compared with this installation: ${why}`;
       return [address.warn(found, "mend the database check, then run this again")];
     }
-    if (report.installation !== expected) {
+    if (report.installation !== installation) {
       const found = `${appUrl} leads to another installation of Latchkey`;
       return [address.fail(found, "correct APP_URL, or DATABASE_URL if the service runs with another one")];
     }
@@ -97,4 +90,23 @@ export async function checkAddress(config: Config, installation: InstallationId)
     const { reason, code } = error;
     return [address.fail(...troubleOf(unreached, `${reason} ${code}`, { appUrl, cause: String(code ?? reason) }))];
   }
+}
+
+const originsShape = z.object({ registering_origins: z.array(z.string()) });
+
+/** Whether browsers may bind sessions: for a whole site, they ask the site's own host. */
+export async function checkBinding({ deviceBoundSessions, sessionDomain, appUrl }: Config): Promise<Check[]> {
+  if (!deviceBoundSessions) return [];
+  const site = sessionDomain === null ? appUrl : siteOf(appUrl);
+  if (site === appUrl) return [binding.ok(`sessions of ${appUrl}, in browsers that can bind them to their device`)];
+  const url = `${site}/.well-known/device-bound-sessions`;
+  const mend = `serve {"registering_origins": ["${appUrl}"]} there, or pass that path on to this service`;
+  const answer = await answerOf(callJson(url, { method: "GET" }, originsShape));
+  if (typeof answer === "string") {
+    return [binding.warn(`no session is bound: ${url} has no list of origins (${answer})`, mend)];
+  }
+  if (!answer.registering_origins.includes(appUrl)) {
+    return [binding.warn(`no session is bound: ${url} does not name ${appUrl}`, mend)];
+  }
+  return [binding.ok(`sessions of the site ${site}, in browsers that can bind them`)];
 }

@@ -1,3 +1,5 @@
+import { CallError } from "../../errors";
+
 /** One finding about the installation. Nothing in it is a secret. */
 export interface Check {
   status: "ok" | "warn" | "fail" | "skip";
@@ -17,6 +19,13 @@ export const checksOf = (name: string) => ({
 
 export const causeOf = ({ reason, code }: { reason: string; code?: unknown }) =>
   code === undefined ? reason : `${reason}, ${code}`;
+
+/** The answer of a call, or the cause of its failure. */
+export const answerOf = <T>(call: Promise<T>): Promise<T | string> =>
+  call.catch((error: unknown) => {
+    if (error instanceof CallError) return causeOf(error);
+    throw error;
+  });
 
 export type Trouble = readonly [found: string, mend: string];
 

@@ -1,20 +1,20 @@
 import { type FilterQuery, raw } from "@mikro-orm/core";
 import { linkedForGroups, notLinked } from "../../accounts/provider/provider-identities";
 import { noWayIn } from "../../accounts/users/ways-in";
-import { callText } from "../../calls/json-client";
-import { type Config, config } from "../../config";
+import { callJson, callText } from "../../calls/json-client";
+import { config } from "../../config";
 import { folderOf, hasNoDatabase } from "../../database/embedded";
 import { User } from "../../database/entities";
 import { hasNewerMigration, missingMigrations, serverVersion } from "../../database/migrate";
 import { migrationNames } from "../../database/migrations";
 import { type Database, openDatabase } from "../../database/orm";
-import { CallError, FolderInUse, StartError } from "../../errors";
+import { FolderInUse, StartError } from "../../errors";
 import { canSign } from "../../features/application/signing-keys";
-import { installationIdOf } from "../../features/operator/health";
+import { installationIdOf, selfReportShape } from "../../features/operator/health";
 import { isPrepared } from "../../features/operator/schema";
 import { JobQueue } from "../../queue/job-queue";
 import { urlHost } from "../../settings/formats";
-import { type Check, checksOf, type Troubles, troubleOf } from "./check";
+import { answerOf, type Check, checksOf, type Troubles, troubleOf } from "./check";
 
 const database = checksOf("database");
 const migrations = checksOf("migrations");
@@ -24,8 +24,8 @@ const accounts = checksOf("accounts");
 
 const largestSkew = 5_000; // ms
 
-/** The id of the database's installation, or why it is unknown; "held": a process on this machine holds it. */
-export type InstallationId = { id: string } | { unknown: string } | "held";
+/** The id of the database's installation, or why it is unknown. */
+export type InstallationId = string | { unknown: string };
 
 async function checkVersion({ orm, connection }: Database): Promise<Check> {
   const { name, tooOld } = await serverVersion(orm.em.fork());
@@ -112,22 +112,21 @@ const unopened: Troubles = [
   [/^/, "{reason}", "start PostgreSQL, or correct host and port in DATABASE_URL"],
 ];
 
-/** Where the service listens, without the proxy. */
-export const ownOrigin = ({ host, port }: Config) => `http://${urlHost(host ?? "localhost")}:${port}`;
+export const askForReport = (origin: string, headers: Record<string, string> = {}) =>
+  callJson(`${origin}/auth/session?doctor`, { method: "GET", headers }, selfReportShape);
 
-/** `/readyz` reports on the embedded database, which only the service can open. */
-async function askService(config: Config): Promise<Check> {
-  const url = `${ownOrigin(config)}/readyz`;
-  try {
-    await callText(url, { method: "GET" });
-    return migrations.ok(`all applied: ${url} says ready`);
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error;
-    return migrations.fail(
-      `${url} does not say ready (${error.reason})`,
-      "see the log of the service, and HOST and PORT",
-    );
-  }
+/** Only the service can open the embedded database. It is asked where it listens, without the proxy. */
+async function askService() {
+  const { host, port } = config();
+  const origin = `http://${urlHost(host ?? "localhost")}:${port}`;
+  const url = `${origin}/readyz`;
+  const cause = await answerOf(callText(url, { method: "GET" }).then(() => null));
+  const ready =
+    cause === null
+      ? migrations.ok(`all applied: ${url} says ready`)
+      : migrations.fail(`${url} does not say ready (${cause})`, "see the log of the service, and HOST and PORT");
+  const report = await askForReport(origin).catch(() => null);
+  return { ready, id: report?.installation ?? { unknown: "no service on this machine says which one it is" } };
 }
 
 export async function checkDatabase(
@@ -146,7 +145,8 @@ export async function checkDatabase(
     if (!(error instanceof StartError)) throw error;
     const reason = error.message.replace(/\.$/, "");
     if (error instanceof FolderInUse) {
-      return { checks: [database.skip(reason), await askService(config())], installation: "held" };
+      const { ready, id } = await askService();
+      return { checks: [database.skip(reason), ready], installation: id };
     }
     return {
       checks: [database.fail(...troubleOf(unopened, reason, { reason }))],
@@ -164,7 +164,7 @@ export async function checkDatabase(
       checks.push(await checkStatementLimit(opened), ...(await checkDatabase(directUrl, null)).checks.slice(0, 1));
     }
     const id = await installationIdOf(opened.orm.em.fork()).catch(() => undefined);
-    return { checks, installation: id ? { id } : { unknown: "its database is not migrated" } };
+    return { checks, installation: id ?? { unknown: "its database is not migrated" } };
   } finally {
     await opened.close();
   }

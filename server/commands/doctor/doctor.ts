@@ -2,15 +2,13 @@ import type { Command } from "commander";
 import { type Config, ConfigurationError, type Environment, loadConfig, setConfig } from "../../config";
 import { folderOf } from "../../database/embedded";
 import { closeMailer, createMailer, setMailer } from "../../mail/mailer";
-import { printable } from "../../printable";
 import { plainIssuerWarning } from "../../settings/combinations";
 import type { Network } from "../../settings/formats";
-import { unknownNames } from "../../settings/unknown-names";
-import { CommandError, counted, jsonOption } from "../program";
-import { checkAddress } from "./address";
+import { unknownNames } from "../../settings/read-settings";
+import { CommandError, counted, jsonOption, print } from "../program";
+import { checkAddress, checkBinding } from "./address";
 import { type Check, checksOf } from "./check";
 import { checkDatabase } from "./database";
-import { checkBinding } from "./device-binding";
 import { checkFolder } from "./folder";
 import { checkMail, checkMailEvents, checkSender, checkTestMail } from "./mail";
 import { checkProvider } from "./provider";
@@ -54,20 +52,12 @@ function checkHost({ trustedProxies, host }: Config): Check[] {
 function checkPasskeys({ relyingPartyId, appUrl }: Config): Check {
   const passkeys = checksOf("passkeys");
   if (relyingPartyId !== null) return passkeys.ok(`on, for ${relyingPartyId}`);
-  return passkeys.warn(
-    `off, because browsers have none for ${appUrl}`,
-    "set APP_URL to an https address with a host name",
-  );
-}
-
-/** Which test messages to send. */
-interface Tests {
-  mail?: string;
-  webhook?: true;
+  const found = `off, because browsers have none for ${appUrl}`;
+  return passkeys.warn(found, "set APP_URL to an https address with a host name");
 }
 
 /** Changes nothing, except that it opens an embedded database as a start of the service does. */
-async function* examine(environment: Environment, { mail: testAddress, webhook }: Tests): AsyncGenerator<Check> {
+async function* examine(environment: Environment, testAddress?: string, webhook?: true): AsyncGenerator<Check> {
   const config = readSettings(environment);
   if (Array.isArray(config)) return yield* [...config, ...checkNames(environment)];
   setConfig(config);
@@ -96,15 +86,15 @@ async function* examine(environment: Environment, { mail: testAddress, webhook }
 }
 
 const lineOf = ({ status, name, found, mend }: Check) =>
-  printable(`${status.padEnd(4)}  ${name.padEnd(12)}  ${found}${mend ? `. Mend: ${mend}` : ""}\n`);
+  `${status.padEnd(4)}  ${name.padEnd(12)}  ${found}${mend ? `. Mend: ${mend}` : ""}`;
 
-async function doctor({ json, ...tests }: Tests & { json?: true }): Promise<void> {
+async function doctor({ json, mail, webhook }: { json?: true; mail?: string; webhook?: true }): Promise<void> {
   const checks: Check[] = [];
-  for await (const check of examine(process.env, tests)) {
+  for await (const check of examine(process.env, mail, webhook)) {
     checks.push(check);
-    if (!json) process.stdout.write(lineOf(check));
+    if (!json) print(lineOf(check));
   }
-  if (json) process.stdout.write(`${printable(JSON.stringify(checks, null, 2))}\n`);
+  if (json) print(JSON.stringify(checks, null, 2));
   const failed = checks.filter(({ status }) => status === "fail").length;
   if (failed > 0) throw new CommandError(`${counted(failed, "check")} failed.`);
 }

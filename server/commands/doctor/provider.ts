@@ -1,21 +1,14 @@
 import * as z from "zod";
 import { callJson } from "../../calls/json-client";
 import type { Config } from "../../config";
-import { CallError } from "../../errors";
 import { findEndpoints, tokenErrorFor } from "../../provider/client";
 import { metadataUrl } from "../../provider/discovery";
-import { type Check, causeOf, checksOf, type Troubles, troubleOf } from "./check";
+import { answerOf, type Check, checksOf, type Troubles, troubleOf } from "./check";
 
 const { ok, warn, fail } = checksOf("provider");
 
 /** No server answers, or it does not have this endpoint. Any other status is an answer to an incomplete request. */
 const silence = /^(?:timeout|unreachable|status (?:404|5\d\d))(?:,|$)/;
-
-const answerOf = <T>(call: Promise<T>): Promise<T | string> =>
-  call.catch((error: unknown) => {
-    if (error instanceof CallError) return causeOf(error);
-    throw error;
-  });
 
 /** RFC 6749, section 5.2, and GitHub's own: the code is wrong, the client is not. */
 const acceptance = /^(?:invalid_grant|bad_verification_code)$/;

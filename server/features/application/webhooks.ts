@@ -4,7 +4,7 @@ import ipaddr from "ipaddr.js";
 import { Webhook } from "standardwebhooks";
 import { callText } from "../../calls/json-client";
 import { config } from "../../config";
-import { CallError, EndpointGone } from "../../errors";
+import { CallError } from "../../errors";
 import type { AccountChange, ChangedUser, JobHandler, WebhookJob } from "../../queue/jobs";
 import { isLoopback } from "../../settings/formats";
 
@@ -29,7 +29,7 @@ export type WebhookPayload =
 
 /**
  * Standard Webhooks 1.0, "Webhook headers": each attempt has the same id and its own time.
- * @throws EndpointGone, CallError
+ * @throws CallError
  */
 export async function sendWebhook(id: string, payload: WebhookPayload): Promise<void> {
   const { webhook } = config();
@@ -43,9 +43,7 @@ export async function sendWebhook(id: string, payload: WebhookPayload): Promise<
     "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
     "webhook-signature": new Webhook(webhook.secret).sign(id, now, body),
   };
-  await callText(webhook.url, { method: "POST", headers, body }).catch((error: unknown) => {
-    throw error instanceof CallError && error.status === 410 ? new EndpointGone() : error;
-  });
+  await callText(webhook.url, { method: "POST", headers, body });
 }
 
 export const handleWebhook: JobHandler<WebhookJob> = async ({ type, data }, { id, at }) => {

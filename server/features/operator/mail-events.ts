@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import * as z from "zod";
 import { parseAsciiAddress } from "../../accounts/users/email-address";
@@ -6,8 +6,8 @@ import { historyKept, recordMail } from "../../accounts/users/history";
 import { config } from "../../config";
 import { logEvent } from "../../log";
 import { parseSender } from "../../mail/smtp-mailer";
-import { type EventsService, tellsEvents } from "../../settings/mail-services";
-import { uuidOf } from "../../tokens";
+import { tellsEvents } from "../../settings/mail-services";
+import { sha256, uuidOf } from "../../tokens";
 
 type Told = "mail.bounced" | "mail.complained";
 
@@ -18,14 +18,6 @@ interface MailEvent {
   at: string;
   from: string;
   to: string;
-}
-
-interface EventSource {
-  /** For a 401 (RFC 9110, section 15.5.2). */
-  challenge: string;
-  isGenuine(secret: string, headers: Headers, body: string): boolean;
-  /** Of an event of this kind; of nothing else. */
-  shape: z.ZodType<MailEvent>;
 }
 
 const from = z.string().max(1_000); // the expression of `parseSender` costs the square of its length
@@ -43,13 +35,8 @@ const resendEvent = z
     ]),
   )
   .transform(({ svixId, type, created_at: at, data: { from, to } }): MailEvent => {
-    return {
-      id: `resend ${svixId}`,
-      type: type === "email.complained" ? "mail.complained" : "mail.bounced",
-      at,
-      from,
-      to: to[0],
-    };
+    const told = type === "email.complained" ? "mail.complained" : "mail.bounced";
+    return { id: `resend ${svixId}`, type: told, at, from, to: to[0] };
   });
 
 /** https://postmarkapp.com/developer/webhooks/bounce-webhook and …/spam-complaint-webhook */
@@ -75,12 +62,10 @@ function parseEvent(headers: Headers, body: string): unknown {
   }
 }
 
-const digest = (text: string) => createHash("sha256").update(text).digest();
-
-const sources: Record<EventsService, EventSource> = {
+const sources = {
   resend: {
-    challenge: 'Webhook realm="Latchkey"',
-    isGenuine(secret, headers, body) {
+    challenge: 'Webhook realm="Latchkey"', // for a 401 (RFC 9110, section 15.5.2)
+    isGenuine(secret: string, headers: Headers, body: string) {
       // Svix, which sends Resend's webhooks, has its own names for the headers of Standard Webhooks 1.0.
       const names = ["id", "timestamp", "signature"];
       const standard = Object.fromEntries(names.map((name) => [`webhook-${name}`, headers.get(`svix-${name}`) ?? ""]));
@@ -96,10 +81,10 @@ const sources: Record<EventsService, EventSource> = {
   },
   postmark: {
     challenge: 'Basic realm="Latchkey"',
-    isGenuine(secret, headers) {
+    isGenuine(secret: string, headers: Headers) {
       const [, credentials = ""] = /^Basic +(\S+)$/i.exec(headers.get("Authorization") ?? "") ?? [];
       const [, password = ""] = /^[^:]*:(.*)$/s.exec(Buffer.from(credentials, "base64").toString()) ?? [];
-      return timingSafeEqual(digest(password), digest(secret));
+      return timingSafeEqual(Buffer.from(sha256(password)), Buffer.from(sha256(secret)));
     },
     shape: postmarkEvent,
   },

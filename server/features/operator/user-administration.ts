@@ -24,6 +24,7 @@ export function findUser(typedEmail: string): Promise<User | null> {
 }
 
 export async function accountDetails(user: User) {
+  const passkeys = await passkeysOf(user.id);
   const sessions = await activeSessions(user.id);
   const ways = await query((em) => waysIn(em, user));
   const links = await query((em) => em.count(PasswordReset, { email: user.email, expiresAt: { $gt: new Date() } }));
@@ -36,15 +37,10 @@ export async function accountDetails(user: User) {
     loginBlockedUntil: await blockedUntil(loginLimit, user.email),
     resetMailsBlockedUntil: await blockedUntil(resetLimit, user.email),
     resetLinks: links,
-    passkeys: (await passkeysOf(user.id)).map(({ name, backedUp, createdAt, lastUsedAt }) => ({
-      name,
-      backedUp,
-      createdAt,
-      lastUsedAt: lastUsedAt ?? null,
-    })),
+    passkeys: passkeys.map(({ name, backedUp, createdAt, lastUsedAt }) => ({ name, backedUp, createdAt, lastUsedAt })),
     devices: await query((em) => em.count(Device, { user: user.id })),
     sessions: sessions.map(({ userAgent, createdAt, lastSeenAt, isBound: bound }) => ({
-      browser: browserName(userAgent ?? null, "en"),
+      browser: browserName(userAgent, "en"),
       createdAt,
       lastSeenAt,
       bound,

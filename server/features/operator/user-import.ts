@@ -126,12 +126,8 @@ export async function importUsers(
     for (const [index, some] of batches.entries()) {
       await run(removeRegistrations(table), [some]);
       const added = await run<Pick<User, "id" | "email" | "name" | "groups">>(insertUsers(table), [some]);
-      await record(
-        em,
-        added.map(({ id }) => id),
-        {},
-        { type: "registration.completed" },
-      );
+      const ids = added.map(({ id }) => id);
+      await record(em, ids, {}, { type: "registration.completed" });
       await announce(em, "user.created", added);
       created += added.length;
       if (batches.length > 1) written(Math.min((index + 1) * batch, users.length), users.length);
@@ -142,15 +138,12 @@ export async function importUsers(
 }
 
 /** Exports users in the order of their addresses. Without a configured provider, omits an id without an issuer. */
-export async function* exportUsers(): AsyncIterable<UserLine> {
+export async function* exportUsers(): AsyncIterable<Partial<User>> {
   const configured = configuredIssuer();
   for await (const user of usersByAddress()) {
     const idpIssuer = user.idpId === null ? null : (user.idpIssuer ?? configured);
     const line = { ...user, idpId: idpIssuer && user.idpId, idpIssuer };
-    const values = userFields.map((field) => [
-      field,
-      line[field] instanceof Date ? line[field].toISOString() : line[field],
-    ]);
-    yield Object.fromEntries(values.filter(([, value]) => value !== null && value?.length !== 0));
+    const isEmpty = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0);
+    yield Object.fromEntries(userFields.map((field) => [field, line[field]]).filter(([, value]) => !isEmpty(value)));
   }
 }

@@ -5,11 +5,7 @@ import { parseAddress } from "../../accounts/users/email-address";
 import { unitOfWork } from "../../database/unit-of-work";
 
 /** Removes the user, the sessions, the devices, and every mailed link of the user and of the address. */
-export async function deleteAccount(
-  actor: Actor,
-  email: string,
-  typedEmail: string,
-): Promise<"deleted" | "not_confirmed" | "session_ended"> {
+export async function deleteAccount(actor: Actor, email: string, typedEmail: string) {
   if (parseAddress(typedEmail) !== email) return "not_confirmed";
   const { id: userId } = actor.user;
   return unitOfWork(async (em) => {

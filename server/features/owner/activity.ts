@@ -7,6 +7,7 @@ import { type AnswerTexts, answersIn, type MailTexts, mailTextsIn } from "../../
 import type { TextKey } from "../../languages/translate";
 import type { MailKind } from "../../queue/jobs";
 import { providerLabel } from "../visitor/external-sign-in";
+import { noticeSubjects } from "./notices";
 
 export const eventsOnPage = 50;
 
@@ -15,15 +16,7 @@ export const eventsOf = (userId: string, part: { limit?: number; offset?: number
   query((em) => em.find(AccountEvent, { user: userId }, { orderBy: { at: "desc", id: "asc" }, ...part }));
 
 /** For programs and files: without ids. */
-export const plainEvent = ({ at, type, actor, way, browser, system, detail }: AccountEvent) => ({
-  at,
-  type,
-  actor: actor ?? null,
-  way: way ?? null,
-  browser: browser ?? null,
-  system: system ?? null,
-  detail: detail ?? null,
-});
+export const plainEvent = ({ id, user, sessionKey, ...event }: AccountEvent) => event;
 
 const waysOfSignIn = {
   password: "activity.signedInPassword",
@@ -33,22 +26,12 @@ const waysOfSignIn = {
 
 /** The subjects, to an address that has an account. */
 const mailSubjects = {
-  password_reset: "reset.subject",
-  invitation: "invitation.subject",
-  registration: "accountExists.subject",
-  email_change: "accountExists.subject",
-  email_changing: "emailChanging.subject",
-  email_changed: "emailChanged.subject",
-  password_changed: "passwordChanged.subject",
-  password_replaced: "passwordReplaced.subject",
-  password_changed_by_owner: "passwordChanged.subject",
-  provider_linked: "providerLinked.subject",
-  provider_unlinked: "providerUnlinked.subject",
-  passkey_added: "passkey.added",
-  passkey_removed: "passkey.removed",
-  new_sign_in: "newSignIn.subject",
-  account_deleted: "accountDeleted.subject",
-} as const satisfies Record<MailKind, TextKey<MailTexts>>;
+  mail_password_reset: "reset.subject",
+  mail_invitation: "invitation.subject",
+  mail_registration: "accountExists.subject",
+  mail_email_change: "accountExists.subject",
+  ...noticeSubjects,
+} as const satisfies Record<`mail_${MailKind}`, TextKey<MailTexts>>;
 
 function textOf({ type, way, detail }: AccountEvent): TextKey<AnswerTexts> {
   if (type === "session.started" && way) return waysOfSignIn[way];
@@ -60,7 +43,7 @@ export function eventWords(event: AccountEvent, language: Language): { what: str
   const t = answersIn(language);
   const mailText = mailTextsIn(language);
   const provider = providerLabel(language) ?? mailText("common.anotherService");
-  const subjectKey = mailSubjects[event.detail as MailKind] as "providerLinked.subject" | undefined;
+  const subjectKey = mailSubjects[`mail_${event.detail as MailKind}`] as "providerLinked.subject" | undefined;
   const values = { provider, brand: config().brand.name };
   const mail = (event.actor === null && subjectKey && mailText(subjectKey, values)) || "";
   const what = t(textOf(event) as "events.mail.sent", { ...values, mail });

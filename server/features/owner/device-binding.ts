@@ -60,18 +60,11 @@ function issue(list: Issued[], lifetime: number): { value: string; list: Issued[
   return { value, list: [...valid, { hash: sha256(value), until: now + lifetime }].slice(-mostIssued) };
 }
 
-/** What a browser gets for a proof. */
-interface Proven {
-  /** The binding's, for the browser. */
-  id: string;
-  /** For the next proof. */
-  challenge: string;
-  /** The next value of the bound cookie. */
-  cookie?: string;
-}
-
-/** Registers the key of an offer's proof, once. @returns `null`, and nothing changed, if the proof is not valid */
-export async function registerBinding(proof: string): Promise<Proven | null> {
+/**
+ * Registers the key of an offer's proof, once. @returns the binding's id and the challenge of the next proof; `null`, and
+ * nothing changed, if the proof is not valid
+ */
+export async function registerBinding(proof: string) {
   const id = await challengeOf(proof);
   return unitOfWork(async (em) => {
     const offer = id !== null && (await lockBinding(em, { id, publicKey: null, offeredUntil: { $gt: new Date() } }));
@@ -92,10 +85,11 @@ interface Refresh {
 }
 
 /**
- * Takes a proof that a session is on its device, which is no use of the session. @returns no cookie for an invalid proof;
- * `null`, and nothing changed, if the session has ended or the browser has another one
+ * Takes a proof that a session is on its device, which is no use of the session. @returns the challenge of the next
+ * proof, and for a valid one the next bound cookie; `null`, and nothing changed, if the session has ended or the browser
+ * has another one
  */
-export async function refreshBinding({ id, proof, sessionToken }: Refresh): Promise<Proven | null> {
+export async function refreshBinding({ id, proof, sessionToken }: Refresh) {
   const challenge = proof && (await challengeOf(proof));
   return unitOfWork(async (em) => {
     const { binding, session } = (await lockBinding(em, { id, publicKey: { $ne: null } })) ?? {};

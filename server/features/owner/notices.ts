@@ -1,7 +1,7 @@
 import { config } from "../../config";
 import type { Language } from "../../languages/languages";
-import { mailTextsIn } from "../../languages/texts";
-import { listIn, momentIn } from "../../languages/translate";
+import { type MailTexts, mailTextsIn } from "../../languages/texts";
+import { listIn, momentIn, type TextKey } from "../../languages/translate";
 import type { Message } from "../../mail/mail";
 import { sendMail } from "../../mail/mailer";
 import { type Part, page, resetHere, write } from "../../mail/messages";
@@ -53,47 +53,44 @@ const resetThenAnswer = (t: Texts, job: NoticeJob, context: Context): Part[] => 
   ...questionedWays(t, job, context).flatMap((say) => [{ say }, accountHere(t)]),
 ];
 
+/** The subjects, which the account's history shows, too. */
+export const noticeSubjects = {
+  mail_email_changing: "emailChanging.subject",
+  mail_email_changed: "emailChanged.subject",
+  mail_password_changed: "passwordChanged.subject",
+  mail_password_replaced: "passwordReplaced.subject",
+  mail_password_changed_by_owner: "passwordChanged.subject",
+  mail_provider_linked: "providerLinked.subject",
+  mail_provider_unlinked: "providerUnlinked.subject",
+  mail_passkey_added: "passkey.added",
+  mail_passkey_removed: "passkey.removed",
+  mail_new_sign_in: "newSignIn.subject",
+  mail_account_deleted: "accountDeleted.subject",
+} as const satisfies Record<NoticeJob["task"], TextKey<MailTexts>>;
+
 /** `then`: what owners must do, in this order, if they did not make the change. A text is for `resetThenAccount`. */
-type Notice = [subject: string, what: string[], then: string | Part[]];
+type Notice = [what: string[], then: string | Part[]];
 
 const notices: Record<NoticeJob["task"], (t: Texts, job: NoticeJob, context: Context) => Notice> = {
-  mail_password_changed: (t, job, context) => [
-    t("passwordChanged.subject"),
-    [t("passwordChanged.what")],
-    resetThenAnswer(t, job, context),
-  ],
-  mail_password_replaced: (t, job, context) => [
-    t("passwordReplaced.subject"),
-    [t("passwordReplaced.what")],
-    resetThenAnswer(t, job, context),
-  ],
-  mail_password_changed_by_owner: (t) => [
-    t("passwordChanged.subject"),
-    [t("passwordChanged.onPage")],
-    t("passwordChanged.act"),
-  ],
-  mail_email_changing: (t, { newEmail = "" }) => [
-    t("emailChanging.subject"),
-    [t("emailChanging.what", { newEmail })],
-    t("emailChanging.act"),
-  ],
+  mail_password_changed: (t, job, context) => [[t("passwordChanged.what")], resetThenAnswer(t, job, context)],
+  mail_password_replaced: (t, job, context) => [[t("passwordReplaced.what")], resetThenAnswer(t, job, context)],
+  mail_password_changed_by_owner: (t) => [[t("passwordChanged.onPage")], t("passwordChanged.act")],
+  mail_email_changing: (t, { newEmail = "" }) => [[t("emailChanging.what", { newEmail })], t("emailChanging.act")],
   // To the old address: a reset mail goes to the new one now, so a reset does not help. To the new one: who confirms
   // somebody else's change by mistake gets that account, and with it the other person's external sign-in.
   mail_email_changed: (t, job, context) => {
     const { email, oldEmail = "", newEmail = "" } = job;
     const what = [t("emailChanged.what", { oldEmail, newEmail }), ...questionedWays(t, job, context)];
-    if (email === newEmail) return [t("emailChanged.subject"), what, t("emailChanged.secureMailbox")];
+    if (email === newEmail) return [what, t("emailChanged.secureMailbox")];
     const back = { say: t("emailChanged.changeBack", { newEmail }) };
-    return [t("emailChanged.subject"), what, [back, accountHere(t), { say: t("emailChanged.lost") }]];
+    return [what, [back, accountHere(t), { say: t("emailChanged.lost") }]];
   },
   mail_passkey_added: (t, job, context) => [
-    t("passkey.added"),
     [t("passkey.addedWhat"), ...questionedWays(t, job, context)],
     t("providerLinked.act"),
   ],
-  mail_passkey_removed: (t) => [t("passkey.removed"), [t("passkey.removedWhat")], t("providerUnlinked.act")],
+  mail_passkey_removed: (t) => [[t("passkey.removedWhat")], t("providerUnlinked.act")],
   mail_new_sign_in: (t, { by, browser = "", at = "" }, { language }) => [
-    t("newSignIn.subject"),
     [
       t(by === "passkey" ? "newSignIn.leadPasskey" : "newSignIn.lead"),
       t("newSignIn.what", { browser, moment: momentIn(language, new Date(at)) }),
@@ -101,22 +98,16 @@ const notices: Record<NoticeJob["task"], (t: Texts, job: NoticeJob, context: Con
     t("newSignIn.act"),
   ],
   mail_provider_linked: (t, job, context) => [
-    t("providerLinked.subject", context),
     [t("providerLinked.what", context), ...questionedWays(t, job, context)],
     resetThenAccount(t, t("providerLinked.act"), t("providerLinked.remove", context)),
   ],
-  mail_provider_unlinked: (t, _job, { provider }) => [
-    t("providerUnlinked.subject", { provider }),
-    [t("providerUnlinked.what", { provider })],
-    resetThenAccount(t, t("providerUnlinked.act"), t("providerUnlinked.again", { provider })),
+  mail_provider_unlinked: (t, _job, context) => [
+    [t("providerUnlinked.what", context)],
+    resetThenAccount(t, t("providerUnlinked.act"), t("providerUnlinked.again", context)),
   ],
   mail_account_deleted: (t) => {
-    const again = { label: t("accountDeleted.button"), url: page("/register") };
-    return [
-      t("accountDeleted.subject"),
-      [t("accountDeleted.what")],
-      [{ say: t("accountDeleted.act") }, ...(offersRegistration() ? [{ say: t("accountDeleted.again") }, again] : [])],
-    ];
+    const again = [{ say: t("accountDeleted.again") }, { label: t("accountDeleted.button"), url: page("/register") }];
+    return [[t("accountDeleted.what")], [{ say: t("accountDeleted.act") }, ...(offersRegistration() ? again : [])]];
   },
 };
 
@@ -124,7 +115,8 @@ const notices: Record<NoticeJob["task"], (t: Texts, job: NoticeJob, context: Con
 export function noticeMail(job: NoticeJob, language: Language): Message {
   const t = mailTextsIn(language);
   const provider = providerLabel(language) ?? t("common.anotherService");
-  const [subject, what, then] = notices[job.task](t, job, { language, provider });
+  const subject = t(noticeSubjects[job.task] as "providerLinked.subject", { provider });
+  const [what, then] = notices[job.task](t, job, { language, provider });
   const hasAccount = job.task !== "mail_account_deleted";
   const steps = typeof then === "string" ? resetThenAccount(t, then) : then;
   const parts = config().passwords.on ? steps : secureProvider(t, provider, hasAccount);

@@ -1,7 +1,6 @@
 import {
   type Actor,
   type EndedOthers,
-  endAccessOfAll,
   endAccessOfSession,
   endOtherAccess,
   endSessionsOfTokens,
@@ -64,8 +63,8 @@ export const endSession = (owner: Actor, sessionId: string): Promise<number | nu
   });
 
 /** Ends every session of the user but the actor's. @returns `null`, and nothing changed, when that one has ended */
-export function endOtherSessions(actor: Actor): Promise<EndedOthers | null> {
-  return unitOfWork(async (em) => {
+export const endOtherSessions = (actor: Actor): Promise<EndedOthers | null> =>
+  unitOfWork(async (em) => {
     const user = await lockOwner(em, actor);
     if (!user) return null;
     if (actor.language) user.language = actor.language;
@@ -74,10 +73,6 @@ export function endOtherSessions(actor: Actor): Promise<EndedOthers | null> {
     if (ended.count > 0) await record(em, [user.id], actor, { type: "session.ended", detail: reason });
     return ended;
   });
-}
-
-/** Ends the sessions of every account. @returns how many there were */
-export const endEverySession = (): Promise<number> => unitOfWork(endAccessOfAll);
 
 /** The language of the owner's notices from now on. */
 export async function setNoticeLanguage(userId: string, language: string): Promise<void> {

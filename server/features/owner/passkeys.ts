@@ -1,11 +1,12 @@
 import { relyingPartyId, userHandle } from "../../accounts/passkeys/ceremonies";
 import { acceptPasskey, insertPasskey, refusedIfPasskey, startCreation } from "../../accounts/passkeys/creation";
-import { type Actor, type EndedOthers, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
+import { type Actor, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseName } from "../../accounts/users/users";
 import { questionsFor, waysIn } from "../../accounts/users/ways-in";
 import { Passkey, Session } from "../../database/entities";
-import { query, unitOfWork } from "../../database/unit-of-work";
+import { afterCommit, query, unitOfWork } from "../../database/unit-of-work";
+import { logEvent } from "../../log";
 import { mostPasskeys } from "../../rules";
 import type { Owner } from "./signed-in";
 
@@ -21,8 +22,7 @@ export const passkeysOf = (userId: string): Promise<Passkey[]> =>
 export async function startAddingPasskey(owner: Owner, by: Adding) {
   const passkeys = await passkeysOf(owner.user.id);
   if (by === "upgrade" && passkeys.length > 0) return null;
-  const { email, name } = owner.user;
-  return startCreation(owner, purposeOf(owner, by), { userId: owner.user.id, email, name, passkeys });
+  return startCreation(owner, purposeOf(owner, by), { ...owner.user, passkeys });
 }
 
 /** The account as the WebAuthn Signal API names it to the browser's password manager. */
@@ -35,30 +35,23 @@ export const signalledAccount = (userId: string) => ({
  * @param text an authenticator's answer, as JSON
  * @param typedName the passkey's name; if it is not valid, the browser's name
  */
-export async function addPasskey(
-  owner: Owner,
-  by: Adding,
-  { text, typedName }: { text: string; typedName: string },
-): Promise<"added" | "refused" | "session_ended"> {
+export async function addPasskey(owner: Owner, by: Adding, { text, typedName }: Record<"text" | "typedName", string>) {
   const passkey = await acceptPasskey(owner, purposeOf(owner, by), text, parseName(typedName));
   if (passkey === "refused") return passkey;
   return unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
-    if (!user) return "session_ended" as const;
+    if (!user) return "session_ended";
     const session = await em.findOneOrFail(Session, { id: owner.sessionId });
     const { inherited: questionedAt } = await questionsFor(em, user, session); // a thief's passkey is no answer
     await insertPasskey(em, user.id, { ...passkey, questionedAt }, by === "upgrade" ? 1 : mostPasskeys);
     await tell(em, "passkey_added", user, { by: owner });
-    return "added" as const;
+    return "added";
   }).catch(refusedIfPasskey);
 }
 
 /** Removes a passkey, and ends every session but the actor's: somebody may have started one with the passkey. */
-export async function removePasskey(
-  owner: Actor,
-  credentialId: string,
-): Promise<EndedOthers | "no_such_passkey" | "only_way_in" | "session_ended"> {
-  return unitOfWork(async (em) => {
+export const removePasskey = (owner: Actor, credentialId: string) =>
+  unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     if (!user) return "session_ended";
     const passkeys = await em.find(Passkey, { user: user.id });
@@ -71,4 +64,22 @@ export async function removePasskey(
     const began = passkey.questionedAt ? { credentialId } : null;
     return endOtherAccess(em, owner, "passkey_removed", began);
   });
-}
+
+/**
+ * Answers that a way to sign in, which a reset has questioned, is the owner's: a passkey, or the provider (`null`). The
+ * session must have begun after the question and by a way that is not in question: a thief would answer, too.
+ */
+export const keepWayIn = (owner: Actor, credentialId: string | null) =>
+  unitOfWork(async (em) => {
+    const user = await lockOwner(em, owner);
+    const session = await em.findOne(Session, { id: owner.sessionId });
+    if (!user || !session) return "session_ended";
+    const { passkeys, ofWay } = await questionsFor(em, user, session);
+    const passkey = passkeys.find((one) => one.credentialId === credentialId);
+    const questionedAt = credentialId === null ? user.idpQuestionedAt : passkey?.questionedAt;
+    if (!questionedAt || ofWay || session.createdAt <= questionedAt) return "refused";
+    if (passkey) passkey.questionedAt = null;
+    else user.idpQuestionedAt = null;
+    afterCommit(em, () => logEvent({ event: passkey ? "passkey.kept" : "idp.kept", userId: user.id }));
+    return "kept";
+  });

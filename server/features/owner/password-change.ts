@@ -1,6 +1,6 @@
 import { countLogin } from "../../accounts/limits/rate-limits";
 import { hashPassword } from "../../accounts/passwords/password-hashing";
-import { type EndedOthers, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
+import { endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { PasswordReset } from "../../database/entities";
 import { unitOfWork } from "../../database/unit-of-work";
@@ -24,11 +24,7 @@ export function verifyCurrentPassword(owner: Owner, password: string) {
  * of the user, and ends every other session, in one transaction. Devices stay: a known browser cannot be locked out.
  * `changed_meanwhile`: somebody changed the password since it was verified. @throws HashingOverloaded
  */
-export async function changePassword(
-  owner: Owner,
-  verified: Authenticated,
-  newPassword: string,
-): Promise<EndedOthers | "changed_meanwhile" | "session_ended"> {
+export async function changePassword(owner: Owner, verified: Authenticated, newPassword: string) {
   const passwordHash = await hashPassword(owner, newPassword);
   return unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);

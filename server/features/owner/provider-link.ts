@@ -1,6 +1,6 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { groupsOf, identityOf, isLinked, isTaken, link } from "../../accounts/provider/provider-identities";
-import { type Actor, type EndedOthers, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
+import { type Actor, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
 import { tell, tellGroups } from "../../accounts/users/changes";
 import { questionsFor, waysIn } from "../../accounts/users/ways-in";
 import { config } from "../../config";
@@ -15,7 +15,7 @@ export async function connectProvider(owner: Actor, profile: Profile): Promise<v
   await unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     if (!user) throw new ExternalSignInError("another_session");
-    if (isLinked(user, identity.issuer)) throw new ExternalSignInError("already_connected");
+    if (isLinked(user)) throw new ExternalSignInError("already_connected");
     if (await isTaken(em, identity)) throw new ExternalSignInError("id_of_another_account");
     const session = await em.findOneOrFail(Session, { id: owner.sessionId });
     const { inherited } = await questionsFor(em, user, session);
@@ -35,10 +35,8 @@ export async function connectProvider(owner: Actor, profile: Profile): Promise<v
  * from a sign-in with the provider. Blocks linking by address, which would undo the owner's decision.
  * With `PASSWORDS=off`, only an operator may do it: the provider's logout of a leaver must reach every account.
  */
-export async function unlinkProvider(
-  actor: Actor,
-): Promise<EndedOthers | "only_way_in" | "accounts_come_from_it" | "session_ended"> {
-  return unitOfWork(async (em) => {
+export const unlinkProvider = (actor: Actor) =>
+  unitOfWork(async (em) => {
     const user = await lockOwner(em, actor);
     if (!user) return "session_ended";
     if (!config().passwords.on && actor.sessionId !== null) return "accounts_come_from_it";
@@ -55,4 +53,3 @@ export async function unlinkProvider(
     await tellGroups(em, user, groups, actor);
     return endOtherAccess(em, actor, "unlinked", began);
   });
-}

@@ -1,5 +1,5 @@
 import { lockAddresses } from "../../accounts/links/mailed-links";
-import { type NewSession, startSession } from "../../accounts/sessions/sessions";
+import { startSession } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { areGroups, sortedGroups } from "../../accounts/users/groups";
@@ -19,11 +19,7 @@ export const isLoopbackHost = (host: string): boolean => isLoopback(host.replace
  * @param typedGroups the user's new groups, separated by commas; `undefined` keeps the old ones
  * @returns `null`, and nothing changed, for an invalid address or group, and for a suspended account
  */
-export async function signInWithoutProof(
-  visitor: Visitor,
-  typedEmail: string,
-  typedGroups: string | undefined,
-): Promise<NewSession | null> {
+export async function signInWithoutProof(visitor: Visitor, typedEmail: string, typedGroups: string | undefined) {
   const email = parseAddress(typedEmail);
   const groups = typedGroups === undefined ? null : sortedGroups(typedGroups.split(",").filter(Boolean));
   if (email === null || (groups && !areGroups(groups))) return null;

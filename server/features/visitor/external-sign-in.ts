@@ -1,4 +1,4 @@
-import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
+import type { EntityManager } from "@mikro-orm/postgresql";
 import {
   groupsOf,
   identityOf,
@@ -12,7 +12,7 @@ import { tell, tellGroups } from "../../accounts/users/changes";
 import { parseAsciiAddress } from "../../accounts/users/email-address";
 import { groupsOfClaim } from "../../accounts/users/groups";
 import { record } from "../../accounts/users/history";
-import { createUser, lockUser, mayRegister } from "../../accounts/users/users";
+import { createUser, lockUser, mayRegister, nullIfTaken } from "../../accounts/users/users";
 import { distrustEarlierUser } from "../../accounts/users/ways-in";
 import { config } from "../../config";
 import type { User } from "../../database/entities";
@@ -50,23 +50,11 @@ export async function startExternalSignIn(attempt: Attempt, asks: Asks | null = 
 const statedAddress = ({ email, emailVerified }: Profile): string | null =>
   email !== null && (emailVerified || config().identityProvider?.trustEmail) ? parseAsciiAddress(email) : null;
 
-/** The address by which a user is found or created. */
-function verifiedAddress(profile: Profile): string {
-  if (profile.email === null) throw new ExternalSignInError("no_email");
-  const address = statedAddress(profile);
-  if (address === null) throw new ExternalSignInError("no_verified_email");
-  return address;
-}
-
-function refuseSuspended({ suspendedAt }: User): void {
-  if (suspendedAt) throw new ExternalSignInError("suspended");
-}
-
 /** Links the provider's id to the existing account of a verified address. It keeps its password, name and picture. */
 async function linkByAddress(em: EntityManager, user: User, visitor: Visitor, profile: Profile): Promise<string> {
   const identity = identityOf(profile);
   if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
-  if (isLinked(user, identity.issuer)) throw new ExternalSignInError("linked_to_another_id");
+  if (isLinked(user)) throw new ExternalSignInError("linked_to_another_id");
   const groups = groupsOf(user);
   link(user, identity, profile);
   await distrustEarlierUser(em, user, true); // the person who made the account may not own the address
@@ -79,7 +67,7 @@ async function returningUserId(em: EntityManager, profile: Profile): Promise<str
   const identity = identityOf(profile);
   const user = await lockUserOf(em, identity);
   if (!user) return null;
-  refuseSuspended(user);
+  if (user.suspendedAt) throw new ExternalSignInError("suspended");
   const groups = groupsOf(user);
   user.idpIssuer = identity.issuer;
   user.pictureUrl = profile.pictureUrl ?? user.pictureUrl;
@@ -90,7 +78,9 @@ async function returningUserId(em: EntityManager, profile: Profile): Promise<str
 
 async function userIdByAddress(em: EntityManager, visitor: Visitor, profile: Profile): Promise<string> {
   const identity = identityOf(profile);
-  const email = verifiedAddress(profile);
+  if (profile.email === null) throw new ExternalSignInError("no_email");
+  const email = statedAddress(profile);
+  if (email === null) throw new ExternalSignInError("no_verified_email");
   await lockIdentity(em, identity, email);
   const existing = await lockUser(em, { email });
   if (!existing) {
@@ -99,8 +89,8 @@ async function userIdByAddress(em: EntityManager, visitor: Visitor, profile: Pro
     const idpGroups = groupsOfClaim(profile.groups);
     return createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, idpGroups, name, pictureUrl });
   }
-  refuseSuspended(existing);
-  const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing, identity.issuer);
+  if (existing.suspendedAt) throw new ExternalSignInError("suspended");
+  const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing);
   if (linkedMeanwhile) return existing.id; // by a sign-in that has taken the groups
   return linkByAddress(em, existing, visitor, profile);
 }
@@ -130,15 +120,11 @@ export async function signInToAccount(visitor: Visitor, profile: Profile): Promi
   const byAddress = () =>
     unitOfWork(async (em) => startSession(em, await userIdByAddress(em, visitor, profile), signIn));
   const attempt = async () => (await returning()) ?? byAddress();
-  const session = await attempt()
-    .catch((error: unknown) => {
-      if (error instanceof UniqueConstraintViolationException) return attempt(); // another sign-in created the user
-      throw error;
-    })
-    .catch(async (error: unknown) => {
-      if (error instanceof ExternalSignInError) await recordRefusal(visitor, profile, error.reason);
-      throw error;
-    });
+  const withRetry = async () => (await attempt().catch(nullIfTaken)) ?? attempt(); // another sign-in created the user
+  const session = await withRetry().catch(async (error: unknown) => {
+    if (error instanceof ExternalSignInError) await recordRefusal(visitor, profile, error.reason);
+    throw error;
+  });
   logEvent({ event: "idp.succeeded", userId: session.userId });
   return session;
 }

@@ -12,17 +12,13 @@ export interface InAppBrowser {
   openUrl: string | null;
 }
 
-function refusesInAppBrowsers(): boolean {
-  const { identityProvider } = config();
-  return Boolean(identityProvider && entryOf(identityProvider).refusesInAppBrowsers);
-}
-
 /** Google's own app may sign in. */
 const signsIn = [{ appKey: "gsa" as const }];
 
 /** @param address of the page, with its query. @returns `null` where the provider signs in */
 export function inAppBrowser(userAgent: string | null, address: string): InAppBrowser | null {
-  if (!userAgent || !refusesInAppBrowsers()) return null;
+  const { identityProvider } = config();
+  if (!userAgent || !identityProvider || !entryOf(identityProvider).refusesInAppBrowsers) return null;
   const { isInApp, appName } = InAppSpy({ ua: userAgent, skip: signsIn });
   if (!isInApp) return null;
   const [scheme, rest] = address.split(/:(.*)/s);

@@ -19,11 +19,7 @@ import type { Visitor } from "../../visitor";
 
 type TypedCredentials = Record<"email" | "password", string>;
 
-export interface Authenticated {
-  id: string;
-  email: string;
-  passwordHash: string;
-}
+export type Authenticated = Record<"id" | "email" | "passwordHash", string>;
 
 // Without MikroORM, which takes 0.25 ms longer for a known user's row than for none (median of 2,000 pairs): the time
 // would tell which addresses have an account.

@@ -49,19 +49,8 @@ export async function isBreached(password: string): Promise<boolean> {
   }
 }
 
-export type PasswordProblem =
-  | "too_short"
-  | "too_long"
-  | "is_the_email"
-  | "is_the_service"
-  | "common"
-  | "unconfirmed"
-  | "breached";
-
 /** NIST SP 800-63B, section 3.1.1.2: a length, a blocklist, no rules of composition. Nothing is trimmed or cut. */
-export async function passwordProblem(
-  typed: Record<"email" | "password" | "passwordConfirmation", string>,
-): Promise<PasswordProblem | null> {
+export async function passwordProblem(typed: Record<"email" | "password" | "passwordConfirmation", string>) {
   const { password } = typed;
   const length = [...password].length; // in Unicode code points
   if (length < config().passwords.minimumLength) return "too_short";
@@ -75,3 +64,5 @@ export async function passwordProblem(
   if (password !== typed.passwordConfirmation) return "unconfirmed";
   return (await isBreached(password)) ? "breached" : null;
 }
+
+export type PasswordProblem = NonNullable<Awaited<ReturnType<typeof passwordProblem>>>;

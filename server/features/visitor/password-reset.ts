@@ -18,7 +18,7 @@ import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
 import type { Visitor } from "../../visitor";
 import { providerLabel } from "./external-sign-in";
-import { acceptWayIn, type LinkForm, linkPurpose, type NewWayIn, refuseLink } from "./new-way-in";
+import { acceptWayIn, type LinkForm, linkPurpose, logged, type NewWayIn, refuseLink } from "./new-way-in";
 
 /** The work is the same for every address. @returns `null`, or the seconds until the next request is allowed */
 export async function requestPasswordReset(visitor: Visitor, typedEmail: string): Promise<number | null> {
@@ -37,13 +37,10 @@ export async function requestPasswordReset(visitor: Visitor, typedEmail: string)
 export async function mailPasswordReset(email: string, language: Language): Promise<MailCall> {
   const link = config().passwords.on ? await issueResetLink(email) : null;
   if (!link) return simulateMail;
-  return async () => {
-    const provider = link.isLinked ? providerLabel(language) : null;
-    const message = resetMail(language, email, link.token, { provider, passkeys: link.passkeys });
-    const outcome = await sendMail(email, message);
-    logEvent({ event: "password_reset.sent", userId: link.userId });
-    return outcome;
-  };
+  const { token, userId, passkeys } = link;
+  const provider = link.isLinked ? providerLabel(language) : null;
+  const call = () => sendMail(email, resetMail(language, email, token, { provider, passkeys }));
+  return logged(call, { event: "password_reset.sent", userId });
 }
 
 /** The first way to sign in to an account that an operator made; `null` without the account, or if it is suspended. */
@@ -56,11 +53,7 @@ async function firstWayIn(email: string, language: Language) {
 export async function mailInvitation(email: string, language: Language): Promise<MailCall> {
   const way = await firstWayIn(email, language);
   if (!way) return simulateMail;
-  return async () => {
-    const outcome = await sendMail(email, invitationMail(language, email, way));
-    logEvent({ event: "registration.sent" });
-    return outcome;
-  };
+  return logged(() => sendMail(email, invitationMail(language, email, way)), { event: "registration.sent" });
 }
 
 /** Reads only: link scanners open links, too. */
@@ -74,8 +67,7 @@ export async function startResetPasskey(visitor: Visitor, link: MailedLink) {
   const user = await query((em) => em.findOne(User, { email: email ?? "", suspendedAt: null }));
   if (!user) return "invalid_link";
   const passkeys = await query((em) => em.find(Passkey, { user: user.id }));
-  const account = { userId: user.id, email: user.email, name: user.name ?? null, passkeys };
-  return startCreation(visitor, linkPurpose("reset", link.token), account);
+  return startCreation(visitor, linkPurpose("reset", link.token), { ...user, passkeys });
 }
 
 /**
@@ -96,8 +88,8 @@ export async function resetPassword(visitor: Visitor, form: LinkForm) {
  * questions every other way in, and gives this browser a new device, in one transaction.
  * @returns the device's token; otherwise nothing changed: `null` for a link that is not valid, `refused` for a passkey
  */
-export function storeWayIn(visitor: Visitor, link: MailedLink, wayIn: NewWayIn) {
-  return unitOfWork(async (em) => {
+export const storeWayIn = (visitor: Visitor, link: MailedLink, wayIn: NewWayIn) =>
+  unitOfWork(async (em) => {
     // Locked before the sessions end: otherwise a login with the old hash could start one after them.
     const user = await lockUser(em, { email: parseAddress(link.email) ?? "", suspendedAt: null });
     if (!user || !(await consumeLink(em, PasswordReset, link))) return null;
@@ -114,4 +106,3 @@ export function storeWayIn(visitor: Visitor, link: MailedLink, wayIn: NewWayIn) 
     if ("passkey" in wayIn) await insertPasskey(em, user.id, wayIn.passkey);
     return { deviceToken };
   }).catch(refusedIfPasskey);
-}

@@ -16,7 +16,7 @@ import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
 import { uuidOf } from "../../tokens";
 import type { Visitor } from "../../visitor";
-import { acceptWayIn, type LinkForm, linkPurpose, type NewWayIn, refuseLink } from "./new-way-in";
+import { acceptWayIn, type LinkForm, linkPurpose, logged, type NewWayIn, refuseLink } from "./new-way-in";
 
 /** Whether the pages and mails offer a new account. */
 export const offersRegistration = (): boolean => config().passwords.on && config().registration.mode !== "closed";
@@ -37,25 +37,15 @@ export async function requestRegistration(visitor: Visitor, typedEmail: string, 
 export async function mailRegistration(email: string, language: Language, returnTo?: string): Promise<MailCall> {
   const user = await query((em) => em.findOne(User, { email }));
   if (user) {
-    return async () => {
-      const outcome = await sendMail(user.email, accountExistsMail(language, returnTo));
-      logEvent({ event: "registration.sent", userId: user.id, reason: "account_exists" });
-      return outcome;
-    };
+    const call = () => sendMail(email, accountExistsMail(language, returnTo));
+    return logged(call, { event: "registration.sent", userId: user.id, reason: "account_exists" });
   }
   if (!config().passwords.on || !mayRegister(email)) {
-    return async () => {
-      const outcome = await simulateMail();
-      logEvent({ event: "registration.refused", reason: "registration_closed" });
-      return outcome;
-    };
+    return logged(simulateMail, { event: "registration.refused", reason: "registration_closed" });
   }
   const token = await query((em) => issueLink(em, Registration, email));
-  return async () => {
-    const outcome = await sendMail(email, registrationMail(language, email, token, returnTo));
-    logEvent({ event: "registration.sent" });
-    return outcome;
-  };
+  const call = () => sendMail(email, registrationMail(language, email, token, returnTo));
+  return logged(call, { event: "registration.sent" });
 }
 
 /** False if the address has an account by now, or may not get one. Reads only. */
@@ -71,7 +61,7 @@ const userIdOf = ({ token }: MailedLink) => uuidOf(`user:${token}`);
 /** What the browser creates a passkey from, in place of a password. A dead link makes no challenge. */
 export async function startRegistrationPasskey(visitor: Visitor, link: MailedLink) {
   if (!(await isRegistrationLinkLive(link))) return "invalid_link";
-  const account = { userId: userIdOf(link), email: parseAddress(link.email) ?? "", name: null, passkeys: [] };
+  const account = { id: userIdOf(link), email: parseAddress(link.email) ?? "", name: null, passkeys: [] };
   return startCreation(visitor, linkPurpose("register", link.token), account);
 }
 

@@ -1,3 +1,5 @@
+import { StartError } from "./errors";
+
 export const stopSignals = ["SIGTERM", "SIGINT"] as const;
 
 export const shutdownLimit = 9_000; // ms, for the requests and jobs that run at the signal
@@ -9,4 +11,11 @@ export function onStopSignal(stop: () => void): void {
     stop();
   };
   for (const signal of stopSignals) process.once(signal, onSignal);
+}
+
+/** Prints why the service cannot start, and ends the process. */
+export function failToStart(error: unknown): never {
+  if (!(error instanceof StartError)) throw error;
+  console.error(error.message);
+  process.exit(1);
 }
