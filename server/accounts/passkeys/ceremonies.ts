@@ -82,7 +82,7 @@ export const consumeSignIn = (visitor: Visitor, text: string) => consume(visitor
 export type SignInAnswer = Exclude<Awaited<ReturnType<typeof consumeSignIn>>, { reason: string }>;
 
 /** @throws Error while passkeys are off */
-export function relyingPartyId(): string {
+export function rpId(): string {
   const { relyingPartyId: id } = config();
   if (id === null) throw new Error("Passkeys are off.");
   return id;
@@ -91,7 +91,7 @@ export function relyingPartyId(): string {
 export const expected = (challenge: string) => ({
   expectedChallenge: challenge,
   expectedOrigin: config().appUrl,
-  expectedRPID: relyingPartyId(),
+  expectedRPID: rpId(),
 });
 
 /** WebAuthn, section 14.6.1: bytes that say nothing about the person. */

@@ -17,7 +17,7 @@ import {
   expected,
   issueChallenge,
   type Purpose,
-  relyingPartyId,
+  rpId,
   userHandle,
   webAuthn,
 } from "./ceremonies";
@@ -64,7 +64,7 @@ export async function startCreation(visitor: Visitor, purpose: Purpose, account:
   const options = await generateRegistrationOptions({
     timeout: PASSKEY_CHALLENGE_TTL_MS,
     rpName: config().brand.name,
-    rpID: relyingPartyId(),
+    rpID: rpId(),
     userID: userHandle(id),
     userName: email,
     userDisplayName: name ?? email,

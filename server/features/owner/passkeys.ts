@@ -1,4 +1,4 @@
-import { relyingPartyId, userHandle } from "../../accounts/passkeys/ceremonies";
+import { rpId, userHandle } from "../../accounts/passkeys/ceremonies";
 import { acceptPasskey, insertPasskey, refusedIfPasskey, startCreation } from "../../accounts/passkeys/creation";
 import { type Actor, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
@@ -27,7 +27,7 @@ export async function startAddingPasskey(owner: Owner, by: Adding) {
 
 /** The account as the WebAuthn Signal API names it to the browser's password manager. */
 export const signalledAccount = (userId: string) => ({
-  rpId: relyingPartyId(),
+  rpId: rpId(),
   userId: Buffer.from(userHandle(userId)).toString("base64url"),
 });
 

@@ -2,7 +2,7 @@ import { countLogin } from "../../accounts/limits/rate-limits";
 import {
   consumeSignIn,
   issueChallenge,
-  relyingPartyId,
+  rpId,
   type SignInAnswer,
   verifySignIn,
   webAuthn,
@@ -29,7 +29,7 @@ export async function startPasskeySignIn(visitor: Visitor) {
   if ("wait" in issued) return issued;
   const { challenge, ceremonyToken } = issued;
   const { generateAuthenticationOptions } = await webAuthn();
-  const rule = { rpID: relyingPartyId(), timeout: PASSKEY_CHALLENGE_TTL_MS, userVerification: "required" } as const;
+  const rule = { rpID: rpId(), timeout: PASSKEY_CHALLENGE_TTL_MS, userVerification: "required" } as const;
   return { options: await generateAuthenticationOptions({ ...rule, challenge }), ceremonyToken };
 }
 
