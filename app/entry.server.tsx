@@ -31,7 +31,7 @@ function routeName(requested: string): string {
 
 await start(routeName);
 
-/** The text that a loader threw with `plainText` (`app/answers/responses.ts`); `null` for a page. */
+/** The text that a loader threw with `plainText` (`app/answers/no-page.ts`); `null` for a page. */
 function plainTextOf({ staticHandlerContext: { errors } }: EntryContext, headers: Headers): string | null {
   if (!headers.get("Content-Type")?.startsWith("text/plain")) return null;
   const [error] = Object.values(errors ?? {});

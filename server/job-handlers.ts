@@ -13,8 +13,9 @@ import { type Job, type JobHandler, type MailCall, mailKind } from "./queue/jobs
 type MailJob = Extract<Job, { email: string }>;
 
 /**
- * Ends the job of a mail by writing into the history what became of it: by one statement, also where no mail was sent,
- * because a statement for known addresses alone would show in time. If it fails, the mail is not sent again.
+ * Writes into the history what became of a mail, and ends its job unless the mail was refused: by one statement, also
+ * where no mail was sent, because a statement for known addresses alone would show in time. If it fails, the mail is not
+ * sent again.
  */
 const recorded =
   ({ email, task }: MailJob, id: string, call: MailCall) =>

@@ -13,7 +13,7 @@ export function onStopSignal(stop: () => void): void {
   for (const signal of stopSignals) process.once(signal, onSignal);
 }
 
-/** Prints why the service cannot start, and ends the process. */
+/** Prints why the service cannot start, and ends the process. @throws every error but a StartError */
 export function failToStart(error: unknown): never {
   if (!(error instanceof StartError)) throw error;
   console.error(error.message);

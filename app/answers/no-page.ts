@@ -2,3 +2,8 @@
 export default function NoPage() {
   return null;
 }
+
+/** Thrown by a route whose answer is not a page: `app/entry.server.tsx` sends it as it is. */
+export function plainText(text: string, status: number): Response {
+  return new Response(text, { status, headers: { "Content-Type": "text/plain; charset=utf-8" } });
+}

@@ -26,11 +26,6 @@ export function methodNotAllowed(allow: "GET" | "GET, HEAD" | "GET, HEAD, POST" 
   return new Response(null, { status: 405, statusText: "Method Not Allowed", headers: { Allow: allow } });
 }
 
-/** Thrown by a route whose answer is not a page: `app/entry.server.tsx` sends it as it is. */
-export function plainText(text: string, status: number): Response {
-  return new Response(text, { status, headers: { "Content-Type": "text/plain; charset=utf-8" } });
-}
-
 const overloadEnds = "2"; // seconds; 64 waiting hashes take less
 
 const isUnavailable = (error: unknown) =>

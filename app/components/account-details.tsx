@@ -2,7 +2,7 @@ import { Form } from "@remix-run/react";
 import type { shownSessions } from "~/account/account-page";
 import type { Intent } from "~/account/actions";
 import { useTexts } from "~/document/page-context";
-import { ActionForm, MomentLine, ProtectedAction, Row, Section, useRefusal } from "./account-action";
+import { ActionForm, MomentLine, ProtectedAction, Row, Section, useRefusal } from "./account-rows";
 import { EmailField, SubmitButton } from "./form-controls";
 
 /** The signed-in user. If the picture cannot be loaded, the first letter is visible. */

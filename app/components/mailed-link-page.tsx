@@ -8,10 +8,10 @@ import { EmailField, EmailForm, Mark, SubmitButton } from "./form-controls";
 import { Notice, Page } from "./page";
 import { NewPasswordFields } from "./password-field";
 
-/** By the purpose of a passkey in place of a password. `again` is the page that sends a new link. */
+/** The texts of each page, and `askingPage`, the page that sends a new link. The purpose is that of a passkey's challenge. */
 const pages = {
-  reset: { title: "reset.title", submit: "reset.submit", used: "reset.used", again: "/forgot-password" },
-  register: { title: "complete.title", submit: "complete.submit", used: "complete.used", again: "/register" },
+  reset: { title: "reset.title", submit: "reset.submit", used: "reset.used", askingPage: "/forgot-password" },
+  register: { title: "complete.title", submit: "complete.submit", used: "complete.used", askingPage: "/register" },
 } as const;
 
 type Purpose = keyof typeof pages;
@@ -55,7 +55,7 @@ const problems = { dead: "link.dead", incomplete: "link.incomplete" } as const;
 
 export function MailedLinkPage({ purpose }: { purpose: Purpose }) {
   const t = useTexts();
-  const { title, submit, used, again: askingPage } = pages[purpose];
+  const { title, submit, used, askingPage } = pages[purpose];
   const { problem, passkeys, registrationClosed, ...opened } = useLoaderData<OpenedLink>();
   const refused = useActionData<LinkRefusal>();
   const link: LinkParameters = { ...opened, ...refused?.typed };

@@ -2,7 +2,7 @@ import { useRevalidator, useSubmit } from "@remix-run/react";
 import { type FormEvent, type PropsWithChildren, useEffect, useRef } from "react";
 import type { passkeyOffer, shownPasskeys } from "~/account/account-page";
 import { usePasskeySupport, useTexts } from "~/document/page-context";
-import { ActionForm, MomentLine, ProtectedAction, Row } from "./account-action";
+import { ActionForm, MomentLine, ProtectedAction, Row } from "./account-rows";
 import { Field } from "./form-controls";
 
 /** Conditional creation (WebAuthn Level 3, section 5.1.3). @returns whether the account has a passkey now */

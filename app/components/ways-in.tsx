@@ -1,6 +1,6 @@
 import type { PropsWithChildren } from "react";
 import { usePage, useTexts } from "~/document/page-context";
-import { ActionForm, ProtectedAction, Row, Section, useRefusal } from "./account-action";
+import { ActionForm, ProtectedAction, Row, Section, useRefusal } from "./account-rows";
 import { PasskeyRow, Passkeys, type PasskeysOfAccount } from "./passkeys";
 import { NewPasswordFields, PasswordField } from "./password-field";
 

@@ -1,7 +1,8 @@
 import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { config } from "#server/config";
 import { logExternalSignInFailure, startExternalSignIn } from "#server/features/visitor/external-sign-in";
-import { maxAgeOf, methodNotAllowed, plainText, returnToOf } from "~/answers/responses";
+import { plainText } from "~/answers/no-page";
+import { maxAgeOf, methodNotAllowed, returnToOf } from "~/answers/responses";
 import { failSignIn, newAttempt, signInCookies } from "~/visitor/oauth-attempt";
 
 export { default } from "~/answers/no-page";

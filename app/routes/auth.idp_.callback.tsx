@@ -5,7 +5,8 @@ import { ExternalSignInError } from "#server/errors";
 import { connectProvider } from "#server/features/owner/provider-link";
 import { logExternalSignInFailure, refusalReason, signInToAccount } from "#server/features/visitor/external-sign-in";
 import { exchangeCode, fetchProfile, verifyIssuer } from "#server/provider/client";
-import { methodNotAllowed, plainText } from "~/answers/responses";
+import { plainText } from "~/answers/no-page";
+import { methodNotAllowed } from "~/answers/responses";
 import { atProvider } from "~/visitor/cookies";
 import {
   attemptLifetime,

@@ -1,6 +1,7 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
 import { factsOf } from "#server/door/request-facts";
 import { addPasskey, startAddingPasskey } from "#server/features/owner/passkeys";
+import { answersIn } from "#server/features/visitor/language";
 import { offersPasskeys, signInWithPasskey, startPasskeySignIn } from "#server/features/visitor/passkey-sign-in";
 import { startResetPasskey } from "#server/features/visitor/password-reset";
 import { startRegistrationPasskey } from "#server/features/visitor/registration";
@@ -9,7 +10,7 @@ import { readFields } from "~/forms/form";
 import type { LinkParameters } from "~/forms/mailed-link";
 import { ceremonyCookie } from "~/visitor/cookies";
 import { getUser, mustSignInAgain, signIn } from "~/visitor/session";
-import { textsFor, visitorOf } from "~/visitor/visitor";
+import { visitorOf } from "~/visitor/visitor";
 
 /** The owner, if the sign-in is recent enough to add a passkey; otherwise `null`. */
 async function recentlySignedIn(request: Request) {
@@ -51,8 +52,9 @@ async function upgrade(request: Request, text: string): Promise<Response> {
 
 /** Answers by Responses: of a route without a page, Remix keeps no status of `data`. @param text an answer, as JSON */
 async function signInBy(request: Request, text: string) {
-  const t = textsFor(request);
-  const done = await signInWithPasskey(visitorOf(request), text);
+  const visitor = visitorOf(request);
+  const t = answersIn(visitor.language);
+  const done = await signInWithPasskey(visitor, text);
   if (!done) return Response.json({ message: t("login.passkeyFailed") }, { status: 422 });
   if ("wait" in done) {
     const message = t("login.tooMany", { count: minutesIn(done.wait) });

@@ -1,10 +1,11 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { redirect } from "@remix-run/node";
+import { config } from "#server/config";
 import { factsOf, originOf } from "#server/door/request-facts";
 import { type SignInProblem, signInProblems } from "#server/features/visitor/external-sign-in";
 import type { Attempt } from "#server/provider/client";
 import { parseMaxAge } from "#server/rules";
-import { allowedReturn } from "~/answers/responses";
+import { allowedTarget } from "#server/settings/return-to";
 import { isHttps, oauthCookie, readCookie, readCookies, sentPairs, sessionToken, writeCookie } from "./cookies";
 
 export const attemptLifetime = 600; // seconds
@@ -104,7 +105,7 @@ function readAttempt(request: Request, name: string): SignInAttempt | null {
   const parts = /^([01])\.([\w-]*)\.(\w*)(?:\.(\d+))?$/.exec(readCookie(request, name) ?? "");
   if (!parts) return null;
   const [, mark, target = "", sent, maxAge = ""] = parts;
-  const returnTo = allowedReturn(Buffer.from(target, "base64url").toString());
+  const returnTo = allowedTarget(Buffer.from(target, "base64url").toString(), config());
   const problem = signInProblems.find((known) => known === sent) ?? null;
   return { returnTo, maxAge: parseMaxAge(maxAge), canRestart: mark === "1", problem };
 }

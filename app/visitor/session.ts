@@ -31,7 +31,8 @@ export const mustSignInAgain = ({ signedInAt }: Pick<Owner, "signedInAt">, added
   isOlderThan(recentSignInMinutes * 60 + added, signedInAt);
 
 /**
- * The signed-in user as who asks; `null` for a visitor.
+ * The visitor with its signed-in user, and with the tokens of its cookies: give a page its `user` alone. `null` for a
+ * visitor without a session.
  * @throws SessionNotRefreshed for a page (`isPage`) whose browser says so: it must not lead to the login page
  */
 export async function getUser(request: Request, isPage = false): Promise<Owner | null> {

@@ -1,9 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { groupsOf, providerGroupsOf } from "../accounts/provider/provider-identities";
-import { endEverySession } from "../accounts/sessions/sessions";
 import { parseAddress } from "../accounts/users/email-address";
 import { isGroup, mostGroups } from "../accounts/users/groups";
-import { changeGroups, restoreUser, suspendUser } from "../features/operator/user-access";
+import { changeGroups, endEverySession, restoreUser, suspendUser } from "../features/operator/user-access";
 import { clearLimits, type ListedUser, listUsers } from "../features/operator/user-administration";
 import { printable } from "../terminal";
 import { withDatabase } from "./open-database";

@@ -1,5 +1,7 @@
 import type { MailConfig } from "../config";
 import { MailRefused } from "../errors";
+import type { AuthenticationEvent } from "../events";
+import { logEvent } from "../log";
 import { countMail } from "../metrics";
 import { requiredValue } from "../process-value";
 import { httpMailer } from "./http-mailer";
@@ -44,6 +46,13 @@ export async function simulateMail(): Promise<"simulated"> {
   await current().recentCalls.simulate();
   return "simulated";
 }
+
+/** Makes a mail's call log `event` after it has succeeded. */
+export const thenLog = (call: () => Promise<"sent" | "simulated">, event: AuthenticationEvent) => async () => {
+  const outcome = await call();
+  logEvent(event);
+  return outcome;
+};
 
 export const verifyMailer = (): Promise<void> => current().mailer.verify();
 

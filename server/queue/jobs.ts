@@ -99,7 +99,7 @@ export type MailCall = () => Promise<"sent" | "simulated">;
 
 /**
  * Does a job's work in the database, if it has any. Resolves with the other part of the job, if there is one: its call
- * to the mail service, or to the application. That resolves with "ended" if it has deleted the job.
+ * to the mail service, or to the application. The call resolves with "ended" if it has deleted the job itself.
  */
 export type JobHandler<Task> = (
   job: Task,

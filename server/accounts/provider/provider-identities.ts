@@ -30,7 +30,10 @@ export function identityOf(profile: Profile): Identity {
   return { id: profile.id, issuer };
 }
 
-/** Whether the user has an id of the issuer, by default the configured one. An old release stored ids without issuers. */
+/**
+ * Whether the user has an id of the issuer, by default the configured one. An id without an issuer, of an old release,
+ * counts for every issuer.
+ */
 export function isLinked(user: Pick<User, "idpId" | "idpIssuer">, issuer = configuredIssuer()): boolean {
   return issuer !== null && user.idpId !== null && (user.idpIssuer ?? issuer) === issuer;
 }

@@ -1,18 +1,23 @@
 import { type EntityManager, raw } from "@mikro-orm/postgresql";
+import { browserName } from "../../browsers";
 import { config } from "../../config";
 import { Session, SessionBinding, type User } from "../../database/entities";
-import { afterCommit, preparedWithin, unitOfWork } from "../../database/unit-of-work";
+import { afterCommit, preparedWithin } from "../../database/unit-of-work";
 import { ExternalSignInError } from "../../errors";
 import type { SessionEnd } from "../../events";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
+import { enqueue } from "../../queue/job-queue";
 import type { SignInWay } from "../../rules";
 import { mintToken, sha256 } from "../../tokens";
 import type { Visitor } from "../../visitor";
+import { countSignInMail } from "../limits/rate-limits";
 import { endEmailChanges } from "../links/mailed-links";
 import { type Identity, logoutKey, logoutMemory } from "../provider/provider-identities";
-import { type Doer, eventValues, eventWriting, record } from "../users/history";
+import { noticeLanguage } from "../users/changes";
+import { type Doer, eventValues, eventWriting } from "../users/history";
 import { lockUser } from "../users/users";
+import { rememberDevice } from "./devices";
 
 /** From the last use, in ms. */
 export const idleLifetime = () => config().sessions.idle;
@@ -135,6 +140,23 @@ export async function startSession(em: EntityManager, userId: string, signIn: Si
   return { token, expiresAt, userId, bindingChallenge: await offerBinding(em, id) };
 }
 
+/** Starts a session and remembers the browser. Mails the owner about a new browser. The caller holds the user's row. */
+export async function startKnownSession(
+  em: EntityManager,
+  user: User,
+  signIn: SignIn & { way: "password" | "passkey" },
+): Promise<DeviceSignIn> {
+  const { visitor, way: by } = signIn;
+  const session = await startSession(em, user.id, signIn);
+  const device = await rememberDevice(em, user.id, visitor.deviceToken);
+  if (!device.isKnown && (await countSignInMail(em, user.id, visitor)) === null) {
+    const language = noticeLanguage(user);
+    const told = { by, browser: browserName(visitor.userAgent, language), at: new Date().toISOString() };
+    await enqueue(em, { task: "mail_new_sign_in", email: user.email, language, ...told });
+  }
+  return { session, deviceToken: device.token };
+}
+
 const offerLifetime = 300_000; // ms
 
 /** @returns the offer's challenge; `undefined` with DEVICE_BOUND_SESSIONS=off, and for a session with a key */
@@ -184,24 +206,6 @@ async function renewSession(em: EntityManager, userId: string, id: string): Prom
 /** Ends every session of the user, and every unconfirmed change of its address. @returns how many sessions */
 export const endAllAccess = async (em: EntityManager, userId: string, reason: SessionEnd): Promise<number> =>
   (await endOtherAccess(em, { user: { id: userId }, sessionId: null }, reason)).count;
-
-/**
- * Ends the sessions of every account, and every unconfirmed change of an address. Locks the users, the changes and the
- * sessions in the order of `endOthers`, as everywhere. @returns how many sessions
- */
-export const endEverySession = (): Promise<number> =>
-  unitOfWork(async (em) => {
-    await em.execute("select from users where id in (select user_id from sessions) order by id for key share");
-    await endEmailChanges(em, {});
-    const sessions = `
-      delete from sessions where id in (select id from sessions order by id for update) returning user_id as "userId"`;
-    const ended = await em.execute<{ userId: string }[]>(sessions);
-    const count = ended.length;
-    const users = [...new Set(ended.map(({ userId }) => userId))];
-    await record(em, users, {}, { type: "session.ended", detail: "ended_by_operator" });
-    if (count > 0) afterCommit(em, () => logEvent({ event: "session.ended", reason: "ended_by_operator", count }));
-    return count;
-  });
 
 const batch = 1_000; // sessions; requests that use one of them wait until the batch is committed
 

@@ -83,13 +83,14 @@ interface MailEvent {
   detail?: string | null;
   /** Whether it shows that mails to the address do not arrive. */
   isUndeliverable: boolean;
-  /** The job that is done with it, and is deleted. */
+  /** The job that sent the mail; it is deleted. */
   jobId?: string | null;
 }
 
 /**
  * Writes what became of a mail into the history of the address's account: one statement, whether there is an account or
- * not, and whether a mail was sent or not (`type` is `null`). @returns the user, unless the event is known already
+ * not, and whether a mail was sent or not (`type` is `null`). Deletes the mail's job, if it is named. @returns the user,
+ * unless the event is known already
  */
 export async function recordMail(email: string, event: MailEvent): Promise<string | null> {
   const { id = crypto.randomUUID(), at = new Date(), type, detail = null, isUndeliverable, jobId = null } = event;

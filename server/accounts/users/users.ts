@@ -20,7 +20,7 @@ export function mayHaveAddress(email: string): boolean {
 /** Whether this address may get a new account. */
 export const mayRegister = (email: string): boolean => config().registration.mode !== "closed" && mayHaveAddress(email);
 
-/** The address is proven: by an opened link, or by a provider that states that it is verified. */
+/** The address is proven by an opened link or by a provider, or an operator vouches for it. */
 type NewUser = Pick<User, "email"> & Partial<Omit<User, "createdAt">>;
 
 /**

@@ -112,6 +112,7 @@ const unopened: Troubles = [
   [/^/, "{reason}", "start PostgreSQL, or correct host and port in DATABASE_URL"],
 ];
 
+/** How the service at `origin` sees a request. @throws CallError */
 export const askForReport = (origin: string, headers: Record<string, string> = {}) =>
   callJson(`${origin}/auth/session?doctor`, { method: "GET", headers }, selfReportShape);
 
@@ -121,12 +122,15 @@ async function askService() {
   const origin = `http://${urlHost(host ?? "localhost")}:${port}`;
   const url = `${origin}/readyz`;
   const cause = await answerOf(callText(url, { method: "GET" }).then(() => null));
-  const ready =
+  const check =
     cause === null
       ? migrations.ok(`all applied: ${url} says ready`)
       : migrations.fail(`${url} does not say ready (${cause})`, "see the log of the service, and HOST and PORT");
   const report = await askForReport(origin).catch(() => null);
-  return { ready, id: report?.installation ?? { unknown: "no service on this machine says which one it is" } };
+  return {
+    check,
+    installation: report?.installation ?? { unknown: "no service on this machine says which one it is" },
+  };
 }
 
 export async function checkDatabase(
@@ -145,8 +149,8 @@ export async function checkDatabase(
     if (!(error instanceof StartError)) throw error;
     const reason = error.message.replace(/\.$/, "");
     if (error instanceof FolderInUse) {
-      const { ready, id } = await askService();
-      return { checks: [database.skip(reason), ready], installation: id };
+      const { check, installation } = await askService();
+      return { checks: [database.skip(reason), check], installation };
     }
     return {
       checks: [database.fail(...troubleOf(unopened, reason, { reason }))],

@@ -1,11 +1,13 @@
-import { endEveryLink, lockAddresses } from "../../accounts/links/mailed-links";
+import { endEmailChanges, endEveryLink, lockAddresses } from "../../accounts/links/mailed-links";
 import { groupsOf, providerGroupsOf } from "../../accounts/provider/provider-identities";
 import { endAllAccess } from "../../accounts/sessions/sessions";
 import { tell, tellGroups } from "../../accounts/users/changes";
 import { mostGroups, sortedGroups } from "../../accounts/users/groups";
+import { record } from "../../accounts/users/history";
 import { lockUser } from "../../accounts/users/users";
 import { PasswordReset, User } from "../../database/entities";
-import { unitOfWork } from "../../database/unit-of-work";
+import { afterCommit, unitOfWork } from "../../database/unit-of-work";
+import { logEvent } from "../../log";
 
 /**
  * Ends the user's sessions, links and email changes, and lets nobody sign in to the account, in one transaction. Every
@@ -59,3 +61,21 @@ export async function changeGroups(
     return groupsOf(user);
   });
 }
+
+/**
+ * Ends the sessions of every account, and every unconfirmed change of an address. Locks the users, the changes and the
+ * sessions in the order of every other unit of work. @returns how many sessions
+ */
+export const endEverySession = (): Promise<number> =>
+  unitOfWork(async (em) => {
+    await em.execute("select from users where id in (select user_id from sessions) order by id for key share");
+    await endEmailChanges(em, {});
+    const sessions = `
+      delete from sessions where id in (select id from sessions order by id for update) returning user_id as "userId"`;
+    const ended = await em.execute<{ userId: string }[]>(sessions);
+    const count = ended.length;
+    const users = [...new Set(ended.map(({ userId }) => userId))];
+    await record(em, users, {}, { type: "session.ended", detail: "ended_by_operator" });
+    if (count > 0) afterCommit(em, () => logEvent({ event: "session.ended", reason: "ended_by_operator", count }));
+    return count;
+  });

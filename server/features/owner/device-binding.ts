@@ -85,9 +85,9 @@ interface Refresh {
 }
 
 /**
- * Takes a proof that a session is on its device, which is no use of the session. @returns the challenge of the next
- * proof, and for a valid one the next bound cookie; `null`, and nothing changed, if the session has ended or the browser
- * has another one
+ * Takes a proof that a session is on its device, which is no use of the session. @returns the binding's id, the challenge
+ * of the next proof and, if this proof is valid, the next bound cookie; `null`, and nothing changed, if the session has
+ * ended or the browser has another one
  */
 export async function refreshBinding({ id, proof, sessionToken }: Refresh) {
   const challenge = proof && (await challengeOf(proof));

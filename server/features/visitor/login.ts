@@ -1,20 +1,15 @@
-import type { EntityManager } from "@mikro-orm/postgresql";
-import { countLogin, countSignInMail } from "../../accounts/limits/rate-limits";
+import { countLogin } from "../../accounts/limits/rate-limits";
 import { hashPassword, isOutdated, verifyPassword } from "../../accounts/passwords/password-hashing";
 import { isSlowToNormalize } from "../../accounts/passwords/stored-hashes";
-import { rememberDevice } from "../../accounts/sessions/devices";
-import { type DeviceSignIn, type SignIn, startSession } from "../../accounts/sessions/sessions";
-import { noticeLanguage } from "../../accounts/users/changes";
+import { startKnownSession } from "../../accounts/sessions/sessions";
 import { parseAddress } from "../../accounts/users/email-address";
 import { lockUser } from "../../accounts/users/users";
-import { browserName } from "../../browsers";
 import { config } from "../../config";
 import { User } from "../../database/entities";
 import { passwordKinds } from "../../database/password-kinds";
 import { prepared, query, unitOfWork } from "../../database/unit-of-work";
 import { HashingOverloaded } from "../../errors";
 import { logEvent } from "../../log";
-import { enqueue } from "../../queue/job-queue";
 import type { Visitor } from "../../visitor";
 
 type TypedCredentials = Record<"email" | "password", string>;
@@ -52,23 +47,6 @@ export async function authenticate(visitor: Visitor, typed: TypedCredentials): P
   const renewed = await query((em) => em.nativeUpdate(User, { id, passwordHash: hash }, { passwordHash }));
   // Another login renewed the hash, or a reset replaced it: the stored hash decides again.
   return renewed === 0 ? authenticate(visitor, typed) : { ...verified, passwordHash };
-}
-
-/** Starts a session and remembers the browser. Mails the owner about a new browser. The caller holds the user's row. */
-export async function startKnownSession(
-  em: EntityManager,
-  user: User,
-  signIn: SignIn & { way: "password" | "passkey" },
-): Promise<DeviceSignIn> {
-  const { visitor, way: by } = signIn;
-  const session = await startSession(em, user.id, signIn);
-  const device = await rememberDevice(em, user.id, visitor.deviceToken);
-  if (!device.isKnown && (await countSignInMail(em, user.id, visitor)) === null) {
-    const language = noticeLanguage(user);
-    const told = { by, browser: browserName(visitor.userAgent, language), at: new Date().toISOString() };
-    await enqueue(em, { task: "mail_new_sign_in", email: user.email, language, ...told });
-  }
-  return { session, deviceToken: device.token };
 }
 
 /** Starts a session in one transaction; `null` if the account was suspended or changed since the verification. */

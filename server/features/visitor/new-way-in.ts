@@ -1,8 +1,6 @@
 import { acceptPasskey, type NewPasskey } from "../../accounts/passkeys/creation";
 import { hashPassword } from "../../accounts/passwords/password-hashing";
-import type { AuthenticationEvent } from "../../events";
 import { logEvent } from "../../log";
-import type { MailCall } from "../../queue/jobs";
 import { sha256 } from "../../tokens";
 import type { Visitor } from "../../visitor";
 import { type PasswordProblem, passwordProblem } from "./password-policy";
@@ -17,15 +15,6 @@ export function refuseLink(event: "password_reset.refused" | "registration.refus
   logEvent({ event, reason: "invalid_link" });
   return "invalid_link";
 }
-
-/** The call of a mail, which logs an event once it has succeeded. */
-export const logged =
-  (call: MailCall, event: AuthenticationEvent): MailCall =>
-  async () => {
-    const outcome = await call();
-    logEvent(event);
-    return outcome;
-  };
 
 type LinkKind = "reset" | "register";
 

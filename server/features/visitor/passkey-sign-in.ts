@@ -7,7 +7,7 @@ import {
   verifySignIn,
   webAuthn,
 } from "../../accounts/passkeys/ceremonies";
-import type { DeviceSignIn } from "../../accounts/sessions/sessions";
+import { type DeviceSignIn, startKnownSession } from "../../accounts/sessions/sessions";
 import { record } from "../../accounts/users/history";
 import { lockUser } from "../../accounts/users/users";
 import { config } from "../../config";
@@ -17,7 +17,6 @@ import type { PasskeyFailure } from "../../events";
 import { logEvent } from "../../log";
 import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
 import type { Visitor } from "../../visitor";
-import { startKnownSession } from "./login";
 
 /** Whether pages of this origin can use passkeys: browsers bind them to the host of `APP_URL`. */
 export const offersPasskeys = (origin: string): boolean =>

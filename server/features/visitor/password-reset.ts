@@ -12,13 +12,13 @@ import { deliverable, Passkey, PasswordReset, User } from "../../database/entiti
 import { query, unitOfWork } from "../../database/unit-of-work";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
-import { sendMail, simulateMail } from "../../mail/mailer";
+import { sendMail, simulateMail, thenLog } from "../../mail/mailer";
 import { invitationMail, resetMail } from "../../mail/messages";
 import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
 import type { Visitor } from "../../visitor";
 import { providerLabel } from "./external-sign-in";
-import { acceptWayIn, type LinkForm, linkPurpose, logged, type NewWayIn, refuseLink } from "./new-way-in";
+import { acceptWayIn, type LinkForm, linkPurpose, type NewWayIn, refuseLink } from "./new-way-in";
 
 /** The work is the same for every address. @returns `null`, or the seconds until the next request is allowed */
 export async function requestPasswordReset(visitor: Visitor, typedEmail: string): Promise<number | null> {
@@ -40,7 +40,7 @@ export async function mailPasswordReset(email: string, language: Language): Prom
   const { token, userId, passkeys } = link;
   const provider = link.isLinked ? providerLabel(language) : null;
   const call = () => sendMail(email, resetMail(language, email, token, { provider, passkeys }));
-  return logged(call, { event: "password_reset.sent", userId });
+  return thenLog(call, { event: "password_reset.sent", userId });
 }
 
 /** The first way to sign in to an account that an operator made; `null` without the account, or if it is suspended. */
@@ -53,7 +53,7 @@ async function firstWayIn(email: string, language: Language) {
 export async function mailInvitation(email: string, language: Language): Promise<MailCall> {
   const way = await firstWayIn(email, language);
   if (!way) return simulateMail;
-  return logged(() => sendMail(email, invitationMail(language, email, way)), { event: "registration.sent" });
+  return thenLog(() => sendMail(email, invitationMail(language, email, way)), { event: "registration.sent" });
 }
 
 /** Reads only: link scanners open links, too. */

@@ -10,13 +10,13 @@ import { Registration, User } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
-import { sendMail, simulateMail } from "../../mail/mailer";
+import { sendMail, simulateMail, thenLog } from "../../mail/mailer";
 import { accountExistsMail, registrationMail } from "../../mail/messages";
 import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
 import { uuidOf } from "../../tokens";
 import type { Visitor } from "../../visitor";
-import { acceptWayIn, type LinkForm, linkPurpose, logged, type NewWayIn, refuseLink } from "./new-way-in";
+import { acceptWayIn, type LinkForm, linkPurpose, type NewWayIn, refuseLink } from "./new-way-in";
 
 /** Whether the pages and mails offer a new account. */
 export const offersRegistration = (): boolean => config().passwords.on && config().registration.mode !== "closed";
@@ -38,14 +38,14 @@ export async function mailRegistration(email: string, language: Language, return
   const user = await query((em) => em.findOne(User, { email }));
   if (user) {
     const call = () => sendMail(email, accountExistsMail(language, returnTo));
-    return logged(call, { event: "registration.sent", userId: user.id, reason: "account_exists" });
+    return thenLog(call, { event: "registration.sent", userId: user.id, reason: "account_exists" });
   }
   if (!config().passwords.on || !mayRegister(email)) {
-    return logged(simulateMail, { event: "registration.refused", reason: "registration_closed" });
+    return thenLog(simulateMail, { event: "registration.refused", reason: "registration_closed" });
   }
   const token = await query((em) => issueLink(em, Registration, email));
   const call = () => sendMail(email, registrationMail(language, email, token, returnTo));
-  return logged(call, { event: "registration.sent" });
+  return thenLog(call, { event: "registration.sent" });
 }
 
 /** False if the address has an account by now, or may not get one. Reads only. */
