@@ -1,11 +1,22 @@
 import { createRemixStub } from "@remix-run/testing";
-import { cleanup, render, screen } from "@testing-library/react";
+import { cleanup, configure, getConfig, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import type { ComponentType, ReactNode } from "react";
 import { onTestFinished, vi } from "vitest";
 import { texts } from "#server/languages/texts";
 import { useFocusOnArrival } from "~/document/focus";
 import { type PageContent, PageProvider } from "~/document/page-context";
+
+const { asyncWrapper } = getConfig();
+
+/** React runs the effects of what a query has found in an immediate of its own, which a slow machine may run later. */
+configure({
+  asyncWrapper: async (work) => {
+    const found = await asyncWrapper(work);
+    await new Promise((resolve) => setImmediate(resolve));
+    return found;
+  },
+});
 
 export const english: PageContent = {
   language: "en",
