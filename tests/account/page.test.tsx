@@ -84,6 +84,13 @@ test("the account page shows the sessions with their times", async () => {
   expect([...document.querySelectorAll("time")].map(({ dateTime }) => dateTime)).toEqual(times);
 });
 
+test("the account page says which session is bound to its device", async () => {
+  const [firefox, safari] = loaded.sessions;
+  await open({ sessions: [{ ...firefox, bound: true }, safari] });
+  const sessions = section("Where you are signed in").getAllByRole("listitem");
+  expect(sessions.map(({ textContent }) => /Bound to its device/.test(textContent ?? ""))).toEqual([true, false]);
+});
+
 test("without passwords no password is shown or offered", async () => {
   const user = { ...ada, password: false };
   const content = { ...english, passwordless: "Google" };

@@ -193,6 +193,15 @@ test("every problem of the settings is listed without a value", async () => {
   expect(checks.sort()).toEqual(wrong.map((setting) => `fail settings ${setting}`));
 });
 
+test("an IDP_ISSUER over http is a warning of the settings", async () => {
+  const client = { IDP_PROVIDER: "oidc", IDP_CLIENT_ID: "latchkey", IDP_CLIENT_SECRET: "a-wrong-secret" };
+  expect(await named("settings", { ...behindProxy(), ...client, IDP_ISSUER: "http://idp.internal" })).toEqual([
+    "ok usable; production",
+    "warn IDP_ISSUER is http: the client's secret and people's addresses cross the network in clear" +
+      " Mend: give it a certificate",
+  ]);
+});
+
 testCases("database", () => ({}), {
   "it is not reached": [
     async () => ({ DATABASE_URL: `postgresql://postgres:a-wrong-secret@127.0.0.1:${await freePort()}/latchkey` }),

@@ -123,6 +123,17 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     expect(named(await get(others), /^remote/i)).toEqual([...user, ...passed[proxy]].sort());
   });
 
+  /** The visitor's cookies without the session's. */
+  const applicationCookie = () => visitor.cookie.replace(/(?:^|; )session=\w+/, "").replace(/^; /, "");
+
+  test.each(["bound", "__Host-bound", "__Secure-bound"])(
+    "the cookie %s does not reach the application",
+    async (name) => {
+      const got = await sendLines(["Connection: close"], { cookie: `${name}=x; ${visitor.cookie}` });
+      expect(named(got, /^cookie/i)).toEqual([["Cookie", applicationCookie()]]);
+    },
+  );
+
   test("the query of the application's page does not reach Latchkey", async () => {
     expect(gotOf(await visitor.get("/notes?group=sales")).status).toBe(200);
   });
@@ -165,7 +176,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       const got = await sendLines(lines);
       expect(named(got, /^remote/i)).toEqual(user);
       expect(named(got, /^(?:cookie|x-forwarded-)/i)).toEqual([
-        ["Cookie", visitor.cookie.replace(/(?:^|; )session=\w+/, "").replace(/^; /, "")],
+        ["Cookie", applicationCookie()],
         ["X-Forwarded-For", "127.0.0.1"],
         ["X-Forwarded-Host", new URL(example.url).host],
         ["X-Forwarded-Proto", "http"],

@@ -12,6 +12,7 @@ import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
 import * as completeRegistration from "~/routes/register_.complete";
 import * as resetPassword from "~/routes/reset-password";
+import { logIn, openAccount } from "../support/account-calls";
 import { google } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { goodPassword, newPassword, twice } from "../support/passwords";
@@ -101,6 +102,14 @@ test("with passwords a guest gets a password or a session by the same forms", as
   latchkey.configure({});
   const paths = await giving({ known: true, linked: true, signedIn: false });
   expect(paths).toEqual(["/login", "/register/complete", "/reset-password"]);
+});
+
+test("a session that a password has started goes on", async () => {
+  latchkey.configure({});
+  await latchkey.createUser();
+  const { cookies } = await logIn();
+  latchkey.configure(off);
+  expect((await openAccount(`session=${cookies.session}`)).status).toBe(200);
 });
 
 test("one page replaces each page about passwords", () => {

@@ -3,12 +3,14 @@ import { connectionFor } from "#server/database/connection";
 import * as migrations from "#server/database/migrate";
 import { connect } from "#server/database/orm";
 import { orm, setOrm } from "#server/database/unit-of-work";
+import { answerEndpoint } from "#server/door/endpoint-answers";
+import { endpointOf } from "#server/endpoints";
 import { log, logUnexpected } from "#server/log";
 import * as login from "~/routes/login";
 import { openLogin } from "../support/account-calls";
 import { callEndpoint } from "../support/endpoint-calls";
 import { startLatchkey } from "../support/latchkey";
-import { call, post } from "../support/route-calls";
+import { call, factsAbout, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
@@ -95,6 +97,15 @@ test.each([
   await withoutDatabase(async () => {
     expect(await callEndpoint(path)).toMatchObject({ status });
   });
+});
+
+test("without a database a refresh of a session is 503", async () => {
+  vi.spyOn(log, "warn").mockImplementation(() => {});
+  const path = "/auth/device/refresh";
+  const facts = factsAbout(get(path));
+  facts.response.req.headers["sec-secure-session-id"] = "anything";
+  await withoutDatabase(() => answerEndpoint(endpointOf(path)!, facts, () => {}));
+  expect(facts.response.statusCode).toBe(503);
 });
 
 function loggedError(): { stack: string[] } {

@@ -55,6 +55,13 @@ test("a passkey has the browser's name unless one is typed", async () => {
   await page.getByText("My laptop").waitFor();
 });
 
+test("the opened “Add a passkey” has no second button of that name", async () => {
+  const page = await visitWithoutSuggestions();
+  await register(site, page, newAddress());
+  await page.locator("details[open] summary", { hasText: "Add a passkey" }).waitFor();
+  expect(await page.getByText("Add a passkey", { exact: true }).count()).toBe(1);
+});
+
 test("a passkey signs in by the button without an address", { tags: "6.3.3" }, async () => {
   const { page, authenticator } = await withPasskey();
   await logOut(page);

@@ -1,12 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { visitorFinder } from "#server/features/application/identity";
 import * as authSession from "~/routes/auth.session";
-import { confirmAddress, logIn, logOut, openAccount, openLogin } from "../support/account-calls";
+import { act, confirmAddress, logIn, logOut, openAccount, openLogin, registerWith } from "../support/account-calls";
+import { Authenticator } from "../support/authenticator";
 import { BoundBrowser, challengeIn, createKey, proofOf, registrationProof } from "../support/bound-browser";
+import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
+import { emailChangeLink, registrationLink } from "../support/mailed-links";
+import { addPasskey, signInBy } from "../support/passkeys";
 import { goodPassword, newPassword, twice } from "../support/passwords";
-import { call, get } from "../support/route-calls";
+import { call, get, type Outcome } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
+import { statementsOf } from "../support/statements";
 
 const latchkey = startLatchkey({ DEVICE_BOUND_SESSIONS: "on" });
 
@@ -47,8 +52,34 @@ async function registered(): Promise<BoundBrowser> {
 }
 
 describe("an offer", () => {
-  test("is made at a sign-in", async () => {
-    const offer = (await logIn()).headers.get("Secure-Session-Registration");
+  test.each<[string, () => Promise<Outcome>]>([
+    ["a sign-in with a password", () => logIn()],
+    [
+      "a sign-in by the provider",
+      () => {
+        latchkey.configure(google);
+        return signInWithGoogle({ sub: "42", email: "grace@example.com", email_verified: true });
+      },
+    ],
+    [
+      "a sign-in with a passkey",
+      async () => {
+        const authenticator = new Authenticator();
+        await addPasskey(authenticator, (await newBrowser()).cookie);
+        return signInBy(authenticator);
+      },
+    ],
+    ["a completed registration", async () => registerWith(await registrationLink(latchkey), goodPassword)],
+    ["the end of every other session", async () => act((await newBrowser()).cookie, "end-other-sessions")],
+    [
+      "the confirmation of an address",
+      async () => {
+        const { cookie } = await newBrowser();
+        return confirmAddress(await emailChangeLink(latchkey, cookie, "new@example.com"), { cookie });
+      },
+    ],
+  ])("is made at %s", async (_what, answer) => {
+    const offer = (await answer()).headers.get("Secure-Session-Registration");
     expect(offer).toMatch(/^\(ES256 RS256\);path="\/auth\/device\/register";challenge="[0-9a-f]{64}"$/);
   });
 
@@ -483,6 +514,11 @@ describe("a bound session", () => {
     expect(await visitorFinder()(cookies.session ?? "", () => "", cookies.bound)).toMatchObject({
       email: "ada@example.com",
     });
+  });
+
+  test("costs /auth/verify one statement", async () => {
+    const { cookies } = await bound();
+    expect(await statementsOf(() => visitorFinder()(cookies.session ?? "", () => "", cookies.bound))).toHaveLength(1);
   });
 
   test("counts by its session cookie alone while DEVICE_BOUND_SESSIONS is off", async () => {
