@@ -195,6 +195,13 @@ describe.each(["reset", "register"] as const)("the link of a %s", (kind) => {
     test("stays usable", async () => {
       expect((await withPassword(link, newPassword)).status).toBe(302);
     });
+
+    test("is told in no history", async () => {
+      const told = await latchkey.execute("select type from account_events where user_id <> ? and actor = 'owner'", [
+        bob,
+      ]);
+      expect(told).toEqual([]);
+    });
   });
 
   test("issues at most 300 challenges in a quarter of an hour to a client", async () => {
@@ -317,6 +324,12 @@ describe("a reset by a passkey", () => {
     expect(latchkey.events()).toContainEqual({ event: "password_reset.completed" });
   });
 
+  test("is told in the history as one by a passkey", async () => {
+    await useLink("reset", await resetLink(latchkey));
+    const told = await latchkey.execute("select type, detail from account_events where actor = 'owner'");
+    expect(told).toEqual([{ type: "password_reset.completed", detail: "passkey" }]);
+  });
+
   test("is mailed to the owner as a replacement of the password", async () => {
     await useLink("reset", await resetLink(latchkey));
     await latchkey.drain();
@@ -334,9 +347,9 @@ describe("a reset by a passkey", () => {
       expect(await toldTypes()).toEqual([]);
     });
 
-    test("is mailed to the owner as a passkey that was added", async () => {
+    test("is mailed to the owner as a passkey that was added alone", async () => {
       await latchkey.drain();
-      expect(latchkey.mails().at(-1)?.subject).toBe("A passkey was added");
+      expect(latchkey.mails().map(({ subject }) => subject)).toEqual(["Reset your password", "A passkey was added"]);
     });
   });
 
