@@ -18,6 +18,16 @@ test("the history of an account fits in 320 px without scripts in every language
   }
 });
 
+test("the page says when something happened", async () => {
+  const page = await site.visit();
+  const before = Date.now();
+  await register(site, page, "when@example.com");
+  await page.goto("/account/activity");
+  const signIn = page.getByRole("listitem").filter({ hasText: "Signed in with the password" });
+  const at = await signIn.locator("time").getAttribute("datetime");
+  expect(Date.parse(at ?? "")).toBeGreaterThanOrEqual(before);
+});
+
 test("the page has no violation of axe", async () => {
   const page = await site.visit(surveyed);
   await register(site, page, "axe@example.com");

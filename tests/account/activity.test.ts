@@ -73,6 +73,14 @@ describe("the history tells", () => {
     expect(await history(user?.id)).toMatchObject([{ type: "session.started", way: "provider", actor: "owner" }]);
   });
 
+  test("a sign-in with a passkey", async () => {
+    const authenticator = new Authenticator();
+    await addPasskey(authenticator, await latchkey.signedIn(userId));
+    await clear();
+    await signInBy(authenticator, {}, inFirefox);
+    expect(await history()).toMatchObject([{ ...owner, type: "session.started", way: "passkey" }]);
+  });
+
   test("a registration as its first sign-in", async () => {
     await registerWith(await registrationLink(latchkey), goodPassword);
     const [user] = await latchkey.execute<{ id: string }>("select id from users where email = 'grace@example.com'");
@@ -235,6 +243,28 @@ describe("the history tells", () => {
   });
 });
 
+describe("the history holds", () => {
+  beforeEach(async () => {
+    const client = { facts: { client: "192.0.2.9" }, ...inFirefox };
+    await registerWith(await registrationLink(latchkey), goodPassword, client);
+    await resetWith(await resetLink(latchkey), newPassword, client);
+    const cookie = cookieOf(await logIn({ password: newPassword, ...client }));
+    await confirmAddress(await emailChangeLink(latchkey, cookie, "b@example.com"), client);
+    await latchkey.command("user", "reset-link", "b@example.com");
+    await latchkey.drain();
+  });
+
+  test.each([
+    ["address", /@/],
+    ["token", /[0-9a-f]{64}/],
+    ["address of a client", /192\.0\.2\.9/],
+  ])("no %s", async (_what, pattern) => {
+    const rows = await latchkey.execute("select * from account_events");
+    expect(rows.length).toBeGreaterThan(8);
+    expect(JSON.stringify(rows)).not.toMatch(pattern);
+  });
+});
+
 describe("what is kept", () => {
   const insert = (type: string, columns: string, count: number) =>
     latchkey.execute(
@@ -355,6 +385,15 @@ describe("/account/activity", () => {
     });
   });
 
+  test("says of a reset by a passkey that the passkey replaced the password", async () => {
+    await latchkey.execute(
+      "insert into account_events (user_id, at, type, actor, detail) values (?, now(), 'password_reset.completed', 'owner', 'passkey')",
+      [userId],
+    );
+    const { data } = await open(await latchkey.signedIn(userId));
+    expect(data.events.at(-1).what).toBe("A passkey replaced the password, by a mailed link");
+  });
+
   test.each(Object.keys(languages))("says every event in the language %s", async (language) => {
     const types = Object.keys(en.answers.events);
     for (const type of types) {
@@ -398,6 +437,13 @@ describe("POST /account/data", () => {
       sessions: [{ browser: "Firefox on Linux", current: true }],
     });
     expect(content.events).toHaveLength(2);
+  });
+
+  test("holds when a passkey was used last", async () => {
+    const authenticator = new Authenticator();
+    await addPasskey(authenticator, await latchkey.signedIn(userId));
+    const { data: text } = await download(cookieOf(await signInBy(authenticator)));
+    expect(JSON.parse(text).waysIn.passkeys).toMatchObject([{ lastUsedAt: expect.stringMatching(/^20\S+Z$/) }]);
   });
 
   test.each([

@@ -73,6 +73,12 @@ test("the account page shows the ways to sign in", async () => {
   ]);
 });
 
+test("what is in question comes first on the account page", async () => {
+  const passkey = { id: "1", name: "Phone", added: own.since, used: null, backedUp: true, questioned: true };
+  await open({ passkeys: { ...noPasskeys, items: [passkey] } });
+  expect(screen.getAllByRole("heading", { level: 2 })[0]?.textContent).toBe("Is this yours?");
+});
+
 test("the account page shows the sessions with their times", async () => {
   await open();
   const sessions = section("Where you are signed in").getAllByRole("listitem");

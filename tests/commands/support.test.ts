@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
 import { handleJob } from "#server/job-handlers";
-import { askForReset } from "../support/account-calls";
+import { askForReset, logIn } from "../support/account-calls";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 
@@ -71,6 +71,11 @@ describe("`user show` says what keeps the owner out", () => {
     expect(await shown("Kept out")).toEqual([`Kept out:            ${sentence}`]);
   });
 
+  test("the limit of logins", async () => {
+    for (let n = 0; n < 10; n++) await logIn({ password: "wrong" });
+    expect((await shown("Kept out")).join()).toMatch(/ Logins are limited until 20\S+Z, except on known browsers\.$/);
+  });
+
   test("the limit of reset mails", async () => {
     for (let n = 0; n < 6; n++) await askForReset(email);
     expect((await shown("Kept out")).join()).toMatch(/Reset mails are limited until 20\S+Z\.$/);
@@ -91,9 +96,9 @@ describe("`user show` ends with the events", () => {
 
   test("as far as they are known", async () => {
     await signInWithGoogle({ sub: "1" });
-    await handleJob({ task: "mail_passkey_added", email, language: "en" }, { id: "1", at: new Date() }).then((call) =>
-      call?.(),
-    );
+    const enqueued = { id: crypto.randomUUID(), at: new Date() };
+    const call = await handleJob({ task: "mail_passkey_added", email, language: "en" }, enqueued);
+    await call?.();
     const [mail, signIn] = await shown("Event");
     expect(mail).toMatch(/Event: {13}20\S+Z, mail\.sent, passkey_added$/);
     expect(signIn).toMatch(/Event: {13}20\S+Z, session\.started, provider, by the owner$/);

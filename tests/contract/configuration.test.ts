@@ -659,6 +659,11 @@ describe("the file of a secret", () => {
       { ...webhook, WEBHOOK_SECRET: "", WEBHOOK_SECRET_FILE: fileOf(`${webhookSecret}\n`) },
       { webhook: { secret: webhookSecret } },
     ],
+    [
+      "a secret of mail events",
+      { ...resend, MAIL_EVENTS_SECRET_FILE: fileOf(`${webhookSecret}\n`) },
+      { mail: { eventsSecret: webhookSecret } },
+    ],
     ["two line breaks", { ...client, IDP_CLIENT_SECRET_FILE: fileOf("s3cret\n\n") }, clientSecret("s3cret\n")],
     [
       "an encryption key",

@@ -132,6 +132,14 @@ describe("Resend", () => {
   });
 
   test.each([
+    ["a bounce", "email.bounced", hard],
+    ["a complaint", "email.complained", {}],
+  ])("%s is told without the kind of the mail", async (_what, type, data) => {
+    await signed(resendEvent(type, data));
+    expect(await latchkey.execute("select detail from account_events")).toEqual([{ detail: null }]);
+  });
+
+  test.each([
     ["a soft bounce", resendEvent("email.bounced", soft)],
     ["a delivered mail", resendEvent("email.delivered")],
     ["a mail from another sender", resendEvent("email.bounced", { ...hard, from: "shop@example.com" })],
@@ -203,6 +211,17 @@ describe("Postmark", () => {
     await authorized(postmarkEvent());
     await authorized(postmarkEvent().replace("775807", "775806"));
     expect(await told()).toEqual(["mail.bounced", "mail.bounced"]);
+  });
+
+  test("a bounce does not hide the complaint with its id", async () => {
+    await authorized(postmarkEvent());
+    await authorized(postmarkEvent({ RecordType: "SpamComplaint" }));
+    expect((await told()).sort()).toEqual(["mail.bounced", "mail.complained"]);
+  });
+
+  test.each(["", "latchkey"])("the password counts with the user name “%s”", async (user) => {
+    const Authorization = basic(postmark.MAIL_EVENTS_SECRET, user);
+    await expectTold(await sent(postmarkEvent(), { Authorization }), "mail.bounced");
   });
 
   test("the same event counts once", async () => {

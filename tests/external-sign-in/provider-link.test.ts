@@ -24,6 +24,9 @@ interface UserRow {
 
 const users = () => latchkey.execute<UserRow>("select * from users order by email");
 
+/** What the history tells of the provider's link. */
+const toldOfLinks = () => latchkey.execute("select type, actor from account_events where type like 'idp.%'");
+
 const cookiesOf = ({ cookies }: Outcome) =>
   Object.entries(cookies)
     .map((pair) => pair.join("="))
@@ -62,6 +65,10 @@ describe("disconnecting", () => {
       const sessions = await latchkey.execute<{ user_id: string }>("select user_id from sessions");
       expect(sessions.map(({ user_id }) => user_id).sort()).toEqual([owner, bob].sort());
       expect((await openAccount(`session=${done.cookies.session}`)).status).toBe(200);
+    });
+
+    test("are told in the history as the owner's", async () => {
+      expect(await toldOfLinks()).toEqual([{ type: "idp.unlinked", actor: "owner" }]);
     });
 
     test("are mailed to the owner", async () => {
@@ -145,6 +152,11 @@ describe("connecting", () => {
       const before = await latchkey.execute("select * from sessions");
       await connectOther();
       expect(await latchkey.execute("select * from sessions")).toEqual(before);
+    });
+
+    test("is told in the history as the owner's", async () => {
+      await connectOther();
+      expect(await toldOfLinks()).toEqual([{ type: "idp.linked", actor: "owner" }]);
     });
 
     test("sends a mail to the owner", async () => {

@@ -21,6 +21,20 @@ test.each([true, false])(
   },
 );
 
+test.each(["/login", "/register"])("%s says so above the provider's button", async (path) => {
+  const page = await site.visit({ userAgent: iphone });
+  await page.goto(path);
+  const notice = await page.getByText("You are in the browser of Instagram.").boundingBox();
+  const button = await page.getByRole("link", { name: /Google$/ }).boundingBox();
+  expect(button!.y).toBeGreaterThan(notice!.y + notice!.height);
+});
+
+test("Instagram on an iPhone shows where it hides the way to the browser", async () => {
+  const page = await site.visit({ userAgent: iphone });
+  await page.goto("/login");
+  await page.getByText("Choose “Open in browser” in the app’s menu").waitFor();
+});
+
 test("Instagram on Android shows a link that opens the browser", async () => {
   const page = await site.visit({ ...surveyed, userAgent: android });
   await page.goto("/register");

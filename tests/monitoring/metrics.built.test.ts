@@ -272,17 +272,19 @@ describe("a scrape has what the queries ask for", () => {
   });
 });
 
-describe("after a sent mail, a failed and a refused one", () => {
+describe("after a mail that was sent and bounced, a failed and a refused one", () => {
   let series: Map<string, number>;
   let end: () => Promise<void> = async () => {};
 
   beforeAll(async () => {
     const mailService = await startMailService();
+    const password = "a-password-of-the-mail-service";
     const metricsPort = await freePort();
     const { url, drop } = await createDatabase();
     const server = await startServer({
       DATABASE_URL: url,
       ...mailService.settings,
+      MAIL_EVENTS_SECRET: password,
       METRICS_PORT: String(metricsPort),
     });
     end = async () => {
@@ -293,9 +295,22 @@ describe("after a sent mail, a failed and a refused one", () => {
     const register = async (email: string, status: number, body: string) => {
       mailService.setBehaviour({ kind: "answer", status, body });
       await new Visitor(server.url).post("/register", { email });
-      await mailService.attempted(email);
+      return mailService.attempted(email);
     };
-    await register("first@example.com", 200, '{"ErrorCode":0}');
+    const bounce = (Email: string) => {
+      const event = { RecordType: "Bounce", Type: "HardBounce", ID: 1, From: "latchkey@example.com", Email };
+      return fetch(`${server.url}/mail/events`, {
+        method: "POST",
+        body: JSON.stringify({ ...event, BouncedAt: new Date() }),
+        headers: {
+          "Content-Type": "application/json",
+          Authorization: `Basic ${Buffer.from(`postmark:${password}`).toString("base64")}`,
+        },
+      });
+    };
+    const { to: email, token } = await register("first@example.com", 200, '{"ErrorCode":0}');
+    await new Visitor(server.url).finishRegistration({ email, token });
+    await bounce(email);
     await register("second@example.com", 500, "{}");
     await register("third@example.com", 422, '{"ErrorCode":406,"Message":"Inactive"}');
     await server.waitFor(/mail\.failed/);
@@ -311,6 +326,12 @@ describe("after a sent mail, a failed and a refused one", () => {
       'latchkey_mails_total{outcome="sent"}': 1,
       'latchkey_mails_total{outcome="failed"}': 1,
       'latchkey_mails_total{outcome="refused"}': 1,
+    });
+  });
+
+  test("the bounced mail is counted", () => {
+    expect(named('latchkey_events_total{event="mail.bounced"')).toEqual({
+      'latchkey_events_total{event="mail.bounced"}': 1,
     });
   });
 

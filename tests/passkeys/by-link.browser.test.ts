@@ -107,6 +107,22 @@ describe("the link of a reset", () => {
     expect(library()).toBe(1);
   });
 
+  test("has the passkey's way below its form", async () => {
+    const { page, email } = await withAccount();
+    await page.goto(await askForReset(site, page, email));
+    const form = await page.getByRole("button", { name: "Change the password" }).boundingBox();
+    const passkey = await page.getByRole("button", { name: instead }).boundingBox();
+    expect(passkey!.y).toBeGreaterThan(form!.y + form!.height);
+  });
+
+  test("offers no passkey in a browser without passkeys", async () => {
+    const { page, email } = await withAccount();
+    await page.addInitScript("delete window.PublicKeyCredential");
+    await page.goto(await askForReset(site, page, email), { waitUntil: "networkidle" });
+    expect(await page.getByText(instead).count()).toBe(1);
+    expect(await page.getByText(instead).isVisible()).toBe(false);
+  });
+
   test("offers no passkey without scripts", async () => {
     const { page, email } = await withAccount();
     const link = await askForReset(site, page, email);

@@ -317,6 +317,20 @@ describe("a reset by a passkey", () => {
     expect(latchkey.events()).toContainEqual({ event: "password_reset.completed" });
   });
 
+  test("with a credential that is registered already is told in no history", async () => {
+    const authenticator = new Authenticator();
+    await addPasskey(authenticator, await latchkey.signedIn({ email: "bob@example.com" }));
+    await useLink("reset", await resetLink(latchkey), authenticator, { id: authenticator.credentials[0]!.id });
+    const told = await latchkey.execute("select type from account_events where type = 'password_reset.completed'");
+    expect(told).toEqual([]);
+  });
+
+  test("is told in the history as one by a passkey", async () => {
+    await useLink("reset", await resetLink(latchkey));
+    const told = await latchkey.execute("select type, detail from account_events where actor = 'owner'");
+    expect(told).toEqual([{ type: "password_reset.completed", detail: "passkey" }]);
+  });
+
   test("is mailed to the owner as a replacement of the password", async () => {
     await useLink("reset", await resetLink(latchkey));
     await latchkey.drain();
@@ -334,9 +348,9 @@ describe("a reset by a passkey", () => {
       expect(await toldTypes()).toEqual([]);
     });
 
-    test("is mailed to the owner as a passkey that was added", async () => {
+    test("is mailed to the owner as a passkey that was added alone", async () => {
       await latchkey.drain();
-      expect(latchkey.mails().at(-1)?.subject).toBe("A passkey was added");
+      expect(latchkey.mails().map(({ subject }) => subject)).toEqual(["Reset your password", "A passkey was added"]);
     });
   });
 
