@@ -8,7 +8,7 @@ import { EmailField, EmailForm, Mark, SubmitButton } from "./form-controls";
 import { Notice, Page } from "./page";
 import { NewPasswordFields } from "./password-field";
 
-/** The texts of each page, and `askingPage`, the page that sends a new link. The purpose is that of a passkey's challenge. */
+/** By the purpose of a passkey's challenge: the page's texts, and the page that sends a new link. */
 const pages = {
   reset: { title: "reset.title", submit: "reset.submit", used: "reset.used", askingPage: "/forgot-password" },
   register: { title: "complete.title", submit: "complete.submit", used: "complete.used", askingPage: "/register" },

@@ -43,7 +43,10 @@ export async function restoreUser(userId: string): Promise<boolean> {
   });
 }
 
-/** Changes the groups that the operator gives. @returns all groups of the user now; `null` without a user; else why nothing changed */
+/**
+ * Changes the groups that the operator gives. @returns all groups of the user now; `null` without a user; else why
+ * nothing changed
+ */
 export async function changeGroups(
   userId: string,
   { add, remove }: Record<"add" | "remove", string[]>,

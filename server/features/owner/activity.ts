@@ -3,11 +3,11 @@ import { config } from "../../config";
 import { AccountEvent } from "../../database/entities";
 import { query } from "../../database/unit-of-work";
 import type { Language } from "../../languages/languages";
-import { type AnswerTexts, answersIn, type MailTexts, mailTextsIn } from "../../languages/texts";
+import { type AnswerTexts, answersIn, mailTextsIn } from "../../languages/texts";
 import type { TextKey } from "../../languages/translate";
 import type { MailKind } from "../../queue/jobs";
 import { providerLabel } from "../visitor/external-sign-in";
-import { noticeSubjects } from "./notices";
+import { noticeSubjects, type Subject } from "./notices";
 
 export const eventsOnPage = 50;
 
@@ -25,13 +25,13 @@ const waysOfSignIn = {
 } as const;
 
 /** The subjects, to an address that has an account. */
-const mailSubjects = {
-  mail_password_reset: "reset.subject",
-  mail_invitation: "invitation.subject",
-  mail_registration: "accountExists.subject",
-  mail_email_change: "accountExists.subject",
+const mailSubjects: Partial<Record<string, Subject>> = {
+  mail_password_reset: (t) => t("reset.subject"),
+  mail_invitation: (t, { brand }) => t("invitation.subject", { brand }),
+  mail_registration: (t) => t("accountExists.subject"),
+  mail_email_change: (t) => t("accountExists.subject"),
   ...noticeSubjects,
-} as const satisfies Record<`mail_${MailKind}`, TextKey<MailTexts>>;
+} satisfies Record<`mail_${MailKind}`, Subject>;
 
 function textOf({ type, way, detail }: AccountEvent): TextKey<AnswerTexts> {
   if (type === "session.started" && way) return waysOfSignIn[way];
@@ -43,9 +43,8 @@ export function eventWords(event: AccountEvent, language: Language): { what: str
   const t = answersIn(language);
   const mailText = mailTextsIn(language);
   const provider = providerLabel(language) ?? mailText("common.anotherService");
-  const subjectKey = mailSubjects[`mail_${event.detail as MailKind}`] as "providerLinked.subject" | undefined;
   const values = { provider, brand: config().brand.name };
-  const mail = (event.actor === null && subjectKey && mailText(subjectKey, values)) || "";
+  const mail = (event.actor === null && mailSubjects[`mail_${event.detail}`]?.(mailText, values)) || "";
   const what = t(textOf(event) as "events.mail.sent", { ...values, mail });
   const names: BrowserNames = { browser: event.browser ?? null, system: event.system ?? null };
   const by = {

@@ -1,7 +1,7 @@
 import { config } from "../../config";
 import type { Language } from "../../languages/languages";
-import { type MailTexts, mailTextsIn } from "../../languages/texts";
-import { listIn, momentIn, type TextKey } from "../../languages/translate";
+import { mailTextsIn } from "../../languages/texts";
+import { listIn, momentIn } from "../../languages/translate";
 import type { Message } from "../../mail/mail";
 import { sendMail } from "../../mail/mailer";
 import { type Part, page, resetHere, write } from "../../mail/messages";
@@ -53,20 +53,22 @@ const resetThenAnswer = (t: Texts, job: NoticeJob, context: Context): Part[] => 
   ...questionedWays(t, job, context).flatMap((say) => [{ say }, accountHere(t)]),
 ];
 
+export type Subject = (t: Texts, values: { provider: string; brand: string }) => string;
+
 /** The subjects, which the account's history shows, too. */
-export const noticeSubjects = {
-  mail_email_changing: "emailChanging.subject",
-  mail_email_changed: "emailChanged.subject",
-  mail_password_changed: "passwordChanged.subject",
-  mail_password_replaced: "passwordReplaced.subject",
-  mail_password_changed_by_owner: "passwordChanged.subject",
-  mail_provider_linked: "providerLinked.subject",
-  mail_provider_unlinked: "providerUnlinked.subject",
-  mail_passkey_added: "passkey.added",
-  mail_passkey_removed: "passkey.removed",
-  mail_new_sign_in: "newSignIn.subject",
-  mail_account_deleted: "accountDeleted.subject",
-} as const satisfies Record<NoticeJob["task"], TextKey<MailTexts>>;
+export const noticeSubjects: Record<NoticeJob["task"], Subject> = {
+  mail_email_changing: (t) => t("emailChanging.subject"),
+  mail_email_changed: (t) => t("emailChanged.subject"),
+  mail_password_changed: (t) => t("passwordChanged.subject"),
+  mail_password_replaced: (t) => t("passwordReplaced.subject"),
+  mail_password_changed_by_owner: (t) => t("passwordChanged.subject"),
+  mail_provider_linked: (t, { provider }) => t("providerLinked.subject", { provider }),
+  mail_provider_unlinked: (t, { provider }) => t("providerUnlinked.subject", { provider }),
+  mail_passkey_added: (t) => t("passkey.added"),
+  mail_passkey_removed: (t) => t("passkey.removed"),
+  mail_new_sign_in: (t) => t("newSignIn.subject"),
+  mail_account_deleted: (t) => t("accountDeleted.subject"),
+};
 
 /** `then`: what owners must do, in this order, if they did not make the change. A text is for `resetThenAccount`. */
 type Notice = [what: string[], then: string | Part[]];
@@ -115,7 +117,7 @@ const notices: Record<NoticeJob["task"], (t: Texts, job: NoticeJob, context: Con
 export function noticeMail(job: NoticeJob, language: Language): Message {
   const t = mailTextsIn(language);
   const provider = providerLabel(language) ?? t("common.anotherService");
-  const subject = t(noticeSubjects[job.task] as "providerLinked.subject", { provider });
+  const subject = noticeSubjects[job.task](t, { provider, brand: config().brand.name });
   const [what, then] = notices[job.task](t, job, { language, provider });
   const hasAccount = job.task !== "mail_account_deleted";
   const steps = typeof then === "string" ? resetThenAccount(t, then) : then;
