@@ -9,16 +9,17 @@ const pageLayers = [
   "^app/document/",
 ];
 const layers = [
-  "^server/(start|job-handlers|endpoints|device-endpoints|cli|processes)\\.ts$",
+  "^server/((start|job-handlers|cli|processes)\\.ts$|endpoints/)",
   "^server/commands/",
   "^server/features/",
   "^server/accounts/",
   "^server/(queue|mail|provider)/",
   "^server/database/",
   "^server/door/",
-  "^server/calls/",
-  "^server/[^/]+\\.ts$",
-  "^server/settings/",
+  "^server/(calls|files)/",
+  "^server/([^/]+\\.ts$|(process|visitor|events)/)",
+  "^server/(settings|mail-services)/",
+  "^server/(crypto|origins)/",
   "^server/languages/",
 ];
 
@@ -54,9 +55,11 @@ export default {
         path: "^server/",
         pathNot: [
           "^server/features/",
-          "^server/(door/request-facts|provider/client)\\.ts$",
-          "^server/(browsers|config|errors|oslo|rules|visitor)\\.ts$",
-          "^server/settings/return-to\\.ts$",
+          "^server/accounts/session-binding/offer\\.ts$",
+          "^server/(door/(request-facts|session-cookies)|provider/(client|label))\\.ts$",
+          "^server/(config|errors|rules)\\.ts$",
+          "^server/(crypto/oslo|events/sign-in-failures|origins/return-to)\\.ts$",
+          "^server/(files|visitor)/",
           "^server/languages/",
         ],
       },
@@ -102,7 +105,7 @@ export default {
     {
       name: "oslo-has-one-file",
       severity: "error",
-      from: { pathNot: "^server/oslo\\.ts$" },
+      from: { pathNot: "^server/crypto/oslo\\.ts$" },
       to: { path: "^(?:node_modules/)?oslo/" },
     },
     { name: "no-test-code", severity: "error", from: { path: "^(app|server)/" }, to: { path: "^(bench|demo|tests)/" } },

@@ -9,7 +9,7 @@ export default defineConfig({
     "app/routes/**/*.{ts,tsx}",
     "tests/**/*.{test,test-d}.{ts,tsx}",
     "bench/mutation/vitest.config.ts",
-    "bench/{limit,provider}.ts",
+    "bench/{access-tokens,limit,provider}.ts",
     "bench/empty-build.js",
     "bench/mutation/{events-ignorer,survivors-reporter}.js",
     "bench/bare/remix.config.js",
@@ -17,8 +17,9 @@ export default defineConfig({
     "bench/bare/app/routes/*.tsx",
   ],
   project: ["{app,server,bench,demo,lint,tests}/**/*.{ts,tsx,js,css}", "*.{ts,js}"],
-  ignoreDependencies: ["pino-pretty"], // named as a transport in server/log.ts
-  ignoreBinaries: ["Xvfb", "dbus-run-session", "script", "systemd-analyze"], // of the system, in tests/
+  // Named as a transport in server/log.ts.
+  ignoreDependencies: ["pino-pretty"],
+  ignoreBinaries: ["Xvfb", "dbus-run-session", "java", "promtool", "script", "systemd-analyze", "testssl"], // of the system, in tests/
   ignoreExportsUsedInFile: true,
   compilers: {
     css: (text: string) => [...text.matchAll(/(?<=@)import[^;]+/g)].join("\n"),

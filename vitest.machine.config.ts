@@ -15,11 +15,11 @@ const project = (
 });
 
 /** The folders whose tests need more than the programs of the others. */
-const apart = ["tests/{deploy,engines,examples,smoke,upgrade}/**"];
+const apart = ["tests/{deploy,engines,examples,smoke,upgrade,validators}/**"];
 
 const faults: TestProjectInlineConfiguration["test"] = {
   exclude: apart,
-  provide: { programs: ["initdb", "pgbouncer", "script"], pgbouncer: false },
+  provide: { programs: ["initdb", "pgbouncer", "promtool", "script"], pgbouncer: false },
   fileParallelism: false,
 };
 
@@ -47,10 +47,33 @@ export default defineConfig({
         testTimeout: 120_000,
       }),
       project("examples", "examples/*.machine", {
-        provide: { programs: ["caddy", "chromium", "dist-packages/jwt", "nginx", "python3"] },
+        provide: {
+          programs: [
+            "apache2",
+            "caddy",
+            "chromium",
+            "curl",
+            "dist-packages/caldav",
+            "dist-packages/jwt",
+            "icingaweb2/public",
+            "initdb",
+            "nginx",
+            "php",
+            "python3",
+            "radicale",
+            "tt-rss/www",
+          ],
+        },
         maxWorkers: 1,
       }),
-      project("device", "examples/*.chromium", { provide: { programs: ["caddy", "initdb", "nginx"] }, maxWorkers: 1 }),
+      project("device", "examples/*.chromium", {
+        provide: { programs: ["caddy", "chromium", "initdb", "nginx"] },
+        maxWorkers: 1,
+      }),
+      project("validators", "validators/*.machine", {
+        provide: { programs: ["caddy", "chromium", "java", "nginx", "testssl"] },
+        maxWorkers: 1,
+      }),
       project("deploy", "deploy/*.machine", {
         provide: {
           programs: ["caddy", "curl", "initdb", "nginx", "pgbouncer", "postfix", "systemd-analyze"],

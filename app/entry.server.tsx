@@ -38,6 +38,9 @@ function plainTextOf({ staticHandlerContext: { errors } }: EntryContext, headers
   return isRouteErrorResponse(error) ? String(error.data) : null;
 }
 
+/** `RemixServer` renders the script with the data behind it, where HTML allows none. */
+const pageEnd = "</body></html>";
+
 export default async function handleDocumentRequest(
   request: Request,
   status: number,
@@ -55,7 +58,7 @@ export default async function handleDocumentRequest(
   headers.set("Content-Type", "text/html; charset=utf-8");
   headers.set("Content-Security-Policy", contentSecurityPolicy(nonce, factsOf(request).formTarget));
   // Bytes with a length: undici would convert a string twice and send the answer in three writes.
-  const body = Buffer.from(`<!DOCTYPE html>${page}`);
+  const body = Buffer.from(`<!DOCTYPE html>${page.replace(pageEnd, "")}${pageEnd}`);
   headers.set("Content-Length", String(body.byteLength));
   return new Response(body, { headers, status });
 }

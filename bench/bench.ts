@@ -3,7 +3,7 @@ import { identityTokens } from "../tests/support/identity-key";
 import { type Environment, type EnvironmentOptions, openEnvironment } from "./environment";
 import { type Figures, type Medians, measure, medians } from "./measure";
 import { print } from "./print";
-import { residentMegabytes } from "./processes";
+import { type Program, residentMegabytes } from "./processes";
 import { measureStarts } from "./start";
 import { type Workload, workloads } from "./workloads";
 
@@ -12,8 +12,10 @@ const { values: options } = parseArgs({
     only: { type: "string" },
     rounds: { type: "string", default: "3" },
     against: { type: "string", multiple: true },
+    connections: { type: "string", default: "16" },
     processes: { type: "string" },
     pgbouncer: { type: "boolean" },
+    embedded: { type: "boolean" },
   },
 });
 
@@ -41,7 +43,12 @@ async function compare(contenders: Contender[], some: Workload[]): Promise<Row[]
   for (let round = 0; round <= Number(options.rounds); round++) {
     for (const { environment, program, workload, rounds } of sides) {
       await workload.prepare?.(environment.database, workload.requestCount);
-      const figures = await measure(environment[program], workload, environment.idle);
+      const figures = await measure(
+        environment[program] as Program,
+        workload,
+        environment.idle,
+        Number(options.connections),
+      );
       if (round > 0) rounds.push(figures);
     }
   }
@@ -91,6 +98,10 @@ async function compareEnvironments(environments: Record<string, EnvironmentOptio
       contenders.push({ name, environment: await openEnvironment(options), program: "latchkey" });
     }
     printTable(await compare(contenders, some));
+    print("");
+    for (const { name, environment } of contenders) {
+      print(`${name}: ${residentMegabytes(environment.latchkey).toFixed(0)} MB resident`);
+    }
   } finally {
     await Promise.all(contenders.map(({ environment }) => environment.close()));
   }
@@ -100,6 +111,25 @@ const againstFolders = (folders: string[]) =>
   compareEnvironments(
     { "this folder": {}, ...Object.fromEntries(folders.map((folder) => [folder, { folder }])) },
     chosen(),
+  );
+
+const withFlushOf = (milliseconds: number): EnvironmentOptions => ({
+  embedded: true,
+  more: {
+    NODE_OPTIONS: `--import "${new URL("slow-flush.js", import.meta.url)}"`,
+    FLUSH_MS: String(milliseconds),
+  },
+});
+
+/** On the embedded database, on disks whose flushes take 0.5 ms and 5 ms. */
+const onEmbedded = (folders: string[]) =>
+  compareEnvironments(
+    {
+      ...Object.fromEntries(folders.map((folder) => [folder, { folder, embedded: true }])),
+      "a flush takes 0.5 ms": withFlushOf(0.5),
+      "a flush takes 5 ms": withFlushOf(5),
+    },
+    chosen(["W1", "W3", "W4", "W8"]).map((each) => ({ ...each, requestCount: each.requestCount / 10 })),
   );
 
 /** A round asks some eight times for each of 2,500 sessions: nearly the least use of the tokens in memory. */
@@ -122,7 +152,8 @@ async function start(): Promise<void> {
   }
 }
 
-if (options.against) await againstFolders(options.against);
+if (options.embedded) await onEmbedded(options.against ?? []);
+else if (options.against) await againstFolders(options.against);
 else if (options.processes) await inProcesses(Number(options.processes));
 else if (options.pgbouncer) await throughPgBouncer();
 else {

@@ -1,7 +1,10 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import pg from "pg";
 import packageJson from "../package.json" with { type: "json" };
 import { startPgBouncer } from "../tests/support/pgbouncer";
-import { createEmptyDatabase, remixServeListens } from "../tests/support/server";
+import { createEmptyDatabase, remixServeListens, type TestDatabase } from "../tests/support/server";
 import { until } from "../tests/support/until";
 import { type Program, startProgram } from "./processes";
 import { seed } from "./seed";
@@ -17,12 +20,14 @@ export interface EnvironmentOptions {
   more?: Record<string, string>;
   /** Latchkey reaches PostgreSQL through PgBouncer, for a server that asks for no password. */
   pooled?: boolean;
+  /** Latchkey has an embedded database, and nothing to be compared with. */
+  embedded?: boolean;
 }
 
 export interface Environment {
   latchkey: Program;
-  limit: Program;
-  bare: Program;
+  limit?: Program;
+  bare?: Program;
   database: pg.Client;
   /** Waits until the queue is empty, so that no job runs during the next workload. */
   idle(): Promise<void>;
@@ -59,7 +64,30 @@ export const queueIsEmpty = (database: pg.Client, limit: number) =>
     limit,
   );
 
+/** Reaches the database by the second connection that the service's own socket to it accepts. */
+export async function openEmbedded(options: EnvironmentOptions, { url, drop }: TestDatabase): Promise<Environment> {
+  const sockets = await mkdtemp(join(tmpdir(), "bench-"));
+  const more = { ...options.more, TMPDIR: sockets };
+  const { provider, latchkey } = await startLatchkey(url, { ...options, more });
+  const [socket = ""] = (await readdir(sockets)).filter((name) => name.startsWith("latchkey-"));
+  const database = new pg.Client({ host: join(sockets, socket), user: "postgres", database: "postgres" });
+  await database.connect();
+  await seed(database);
+  return {
+    latchkey,
+    database,
+    idle: () => queueIsEmpty(database, 600_000),
+    async close() {
+      await database.end();
+      await Promise.all([latchkey.stop(), provider.stop()]);
+      await rm(sockets, { recursive: true });
+      await drop();
+    },
+  };
+}
+
 export async function openEnvironment(options: EnvironmentOptions = {}): Promise<Environment> {
+  if (options.embedded) return openEmbedded(options, await createEmptyDatabase("embedded"));
   if (!process.env.DATABASE_URL?.startsWith("postgres")) {
     throw new Error("Set DATABASE_URL to a PostgreSQL server on this machine: a database is made there, and dropped.");
   }

@@ -151,4 +151,15 @@ export const workloads: Workload[] = [
       headers: { "x-forwarded-host": "127.0.0.1", cookie: `session=session-${randomSignedInUser()}` },
     }),
   },
+  {
+    name: "W11",
+    what: "GET /auth/session",
+    requestCount: 20_000,
+    expects: 200,
+    next: () => ({
+      method: "GET",
+      path: "/auth/session",
+      headers: { cookie: `session=session-${randomSignedInUser()}` },
+    }),
+  },
 ];

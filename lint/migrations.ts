@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 /**
  * Refuses a migration beside which the last release may not run: its docstring names that release, and its statements
- * add tables and columns and nothing else. What is removed or renamed is missing in the older release's statements, and
+ * add tables, columns and functions and nothing else. What is removed or renamed is missing in the older release's statements, and
  * a rewritten, validated or indexed table is locked while requests wait for it. A second statement that locks an
  * existing table can wait for requests that wait for the first one: a deadlock.
  */
@@ -46,7 +46,10 @@ export function problemsOf(source: string, releases: string[]): string[] {
     const clauses = /^alter table \w+ (.*)$/.exec(sql)?.[1]?.split(/, ?(?=add |drop |alter |rename )/) ?? [];
     const addsColumns = clauses.length > 0 && clauses.every((clause) => addedColumn.test(clause));
     const isOne = !sql.includes(";");
-    if (!isOne || !(created || own.has(table) || addsColumns || briefIndex.test(sql)))
+    if (
+      !isOne ||
+      !(created || sql.startsWith("create function ") || own.has(table) || addsColumns || briefIndex.test(sql))
+    )
       problems.push(`the release before cannot run beside: ${sql}`);
     const locked = [...sql.matchAll(/(?:^alter table|\breferences) (\w+)/g)];
     if (locked.some(([, name = ""]) => !own.has(name)) && ++locks === 2)

@@ -1,11 +1,11 @@
 import { isIP } from "node:net";
-import { brandColors, defaultColor } from "./brand-colors";
 import { StartError } from "./errors";
-import { requiredValue } from "./process-value";
+import { mailServices } from "./mail-services/services";
+import { allowedTarget, type ReturnOrigins } from "./origins/return-to";
+import { requiredValue } from "./process/value";
+import { brandColors, defaultColor } from "./settings/brand-colors";
 import { brokenRules } from "./settings/combinations";
-import { mailServices } from "./settings/mail-services";
 import { type Environment, readSettings } from "./settings/read-settings";
-import { allowedTarget, type ReturnOrigins } from "./settings/return-to";
 import type { Values } from "./settings/settings";
 
 export type { Environment };
@@ -55,8 +55,8 @@ function identityProviderConfig(v: Values) {
 const hour = 3_600_000; // ms
 const defaultIdle = 336; // hours
 
-/** The relying party's id: the host name, not an IP address, of a secure context. `null`: passkeys are off. */
-function relyingPartyId(appUrl: string): string | null {
+/** The host name, not an IP address, of a secure context. `null`: passkeys are off. */
+function passkeyHost(appUrl: string): string | null {
   const { protocol, hostname } = new URL(appUrl);
   const isSecure = protocol === "https:" || hostname === "localhost";
   return isSecure && !hostname.startsWith("[") && isIP(hostname) === 0 ? hostname : null;
@@ -69,12 +69,16 @@ function configOf(v: Values, appUrl: string, production: boolean) {
   return {
     production,
     ...allowed,
-    relyingPartyId: relyingPartyId(appUrl),
+    relyingPartyId: v.PASSKEY_RP_ID ?? passkeyHost(appUrl),
     afterSignIn: given(allowedTarget(v.AFTER_SIGN_IN, allowed)),
     sessionDomain: v.SESSION_DOMAIN,
     deviceBoundSessions: v.DEVICE_BOUND_SESSIONS,
     identityKey: v.IDENTITY_TOKENS ? v.IDENTITY_KEY : null,
-    webhook: v.WEBHOOK_URL && v.WEBHOOK_SECRET ? { url: v.WEBHOOK_URL, secret: v.WEBHOOK_SECRET } : null,
+    accessTokens: v.ACCESS_TOKENS ? { days: v.ACCESS_TOKEN_DAYS } : null,
+    webhook:
+      v.WEBHOOK_URL && v.WEBHOOK_SECRET
+        ? { url: v.WEBHOOK_URL, secret: v.WEBHOOK_SECRET, sessions: v.WEBHOOK_SESSIONS }
+        : null,
     databaseUrl: v.DATABASE_URL,
     databaseDirectUrl: v.DATABASE_DIRECT_URL,
     port: v.PORT,

@@ -1,4 +1,5 @@
-import type { CallFailureReason, ExternalSignInFailure, MailRefusal, SignInStep } from "./events";
+import type { MailRefusal } from "./events/events";
+import type { CallFailureReason, ExternalSignInFailure, SignInStep } from "./events/sign-in-failures";
 
 /** A reason not to start, in one message for the operator. */
 export class StartError extends Error {
@@ -20,6 +21,11 @@ export class DatabaseUnavailable extends Error {
 /** Too many hashes wait already. The same work may succeed in a moment. */
 export class HashingOverloaded extends Error {
   override name = "HashingOverloaded";
+
+  /** @param retryAfter seconds until those that wait are done, if they take as long as the last one */
+  constructor(readonly retryAfter = 1) {
+    super("Too many hashes wait.");
+  }
 }
 
 /** The browser could not prove that the session is on its device. It may succeed in a moment. */

@@ -1,6 +1,7 @@
 import { recordMail } from "./accounts/users/history";
 import { config } from "./config";
 import { MailRefused } from "./errors";
+import { mailInvited } from "./features/operator/invitations";
 import { purgeExpired } from "./features/operator/purge";
 import { mailEmailChange } from "./features/owner/email-change";
 import { mailNotice } from "./features/owner/notices";
@@ -41,6 +42,8 @@ function mail(job: MailJob): Promise<MailCall> {
       return mailPasswordReset(job.email, language);
     case "mail_invitation":
       return mailInvitation(job.email, language);
+    case "mail_invited":
+      return mailInvited(job.email, language, job.invitedAt);
     case "mail_registration":
       return mailRegistration(job.email, language, job.return_to);
     case "mail_email_change":

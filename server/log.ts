@@ -1,9 +1,8 @@
 import { pino } from "pino";
-import { context } from "./context";
 import { ErrorWithReason } from "./errors";
-import type { AuthenticationEvent } from "./events";
-import { countEvent } from "./metrics";
-import { askingTerminal } from "./terminal";
+import type { LoggedEvent } from "./events/events";
+import { countEvent } from "./events/metrics";
+import { askingTerminal, context } from "./process/context";
 
 function correlation() {
   const current = context.getStore();
@@ -38,7 +37,7 @@ export const log = pino(
 export const duringJob = <T>(jobId: string, work: () => T): T => context.run({ jobId }, work);
 
 /** The events of a command, until they are enqueued for the service, which logs them too. */
-export const commandEvents: AuthenticationEvent[] = [];
+export const commandEvents: LoggedEvent[] = [];
 
 /**
  * Logs to standard error from here on; only errors, if that is a terminal. Marks every line that `work` logs as an
@@ -50,10 +49,20 @@ export function duringCommand<T>(work: () => T): T {
   return context.run({ actor: "cli" }, work);
 }
 
-export function logEvent(event: AuthenticationEvent): void {
+export function logEvent(event: LoggedEvent): void {
   log.info(event);
   countEvent(event);
   if (stream === process.stderr) commandEvents.push(event);
+}
+
+/** For a line that a stranger can cause at will. @returns a function that is true at most once a minute */
+export function onceAMinute(): () => boolean {
+  let next = 0;
+  return () => {
+    if (Date.now() < next) return false;
+    next = Date.now() + 60_000;
+    return true;
+  };
 }
 
 export type ErrorFields = ReturnType<typeof errorFields>;

@@ -3,7 +3,7 @@ import { loadConfig, type MetricsConfig } from "./config";
 import { openMetricsServer } from "./door/metrics-server";
 import { assertPortIsFree } from "./door/ports";
 import { errorFields, log } from "./log";
-import { failToStart, onStopSignal, shutdownLimit, stopSignals } from "./process-exit";
+import { failToStart, onStopSignal, shutdownLimit, stopSignals } from "./process/exit";
 
 // `server/serve.js` runs this program with PROCESSES: it starts that many services on one port, and ends after them.
 

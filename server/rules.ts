@@ -1,4 +1,4 @@
-/** How long a mailed link can be used, in ms. */
+/** How long a mailed link can be used, in ms. The name, too, was asked for: docs/requirements.md. */
 export const RESET_TOKEN_TTL_MS = 3_600_000;
 
 export const linkLifetimeMinutes = RESET_TOKEN_TTL_MS / 60_000;
@@ -32,8 +32,34 @@ export const outageRetryAfter = "5";
 /** The maximum of a password, in Unicode code points. NIST SP 800-63B, section 3.1.1.2. */
 export const longestPassword = 256;
 
+/** The maximum of a person's name, in Unicode code points. */
+export const longestName = 100;
+
+// A line break or a change of the text's direction could disguise a page. The joiners of Arabic and emoji may occur.
+const disguises = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+
+/** The name, trimmed and in NFC, whoever gives it; `null` for text that is empty, too long or no line of plain text. */
+export function parseName(typed: string, longest = longestName): string | null {
+  const name = typed.normalize("NFC").trim();
+  return name === "" || disguises.test(name) || [...name].length > longest ? null : name;
+}
+
 /** How long a session counts after the last proof that it is on its device, in ms. */
 export const boundCookieLifetime = 600_000;
 
 /** Passkeys of a user. */
-export const mostPasskeys = 20;
+export const maxPasskeys = 20;
+
+/** Live access tokens of a user. */
+export const maxAccessTokens = 20;
+
+const liveReload = process.env.NODE_ENV === "development" ? " ws:" : "";
+const policyStart = "default-src 'self'; script-src 'self'";
+const policyEnd = `style-src 'self'; img-src 'self' https: data:; connect-src 'self'${liveReload}; object-src 'none'; base-uri 'none'`;
+
+/** @param formTarget another allowed origin: `form-action` also applies to the redirects after a form */
+export const contentSecurityPolicy = (nonce: string, formTarget?: string) =>
+  `${policyStart} 'nonce-${nonce}'; ${policyEnd}; form-action 'self'${formTarget ? ` ${formTarget}` : ""}; frame-ancestors 'none'`;
+
+/** Of HSTS, in seconds. */
+export const strictTransportMaxAge = 63_072_000;

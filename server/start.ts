@@ -10,19 +10,18 @@ import { openFrontDoor } from "./door/front-door";
 import { openMetrics } from "./door/metrics-registry";
 import { openMetricsServer } from "./door/metrics-server";
 import { assertPortIsFree } from "./door/ports";
-import { endpointOf } from "./endpoints";
-import { visitorFinder } from "./features/application/identity";
+import { endpointOf } from "./endpoints/endpoints";
+import type { RouteOf } from "./events/metrics";
+import { identityFinders } from "./features/application/identity";
 import { handleWebhook } from "./features/application/webhooks";
-import { readInstallationId } from "./features/operator/health";
 import { schedulePurge } from "./features/operator/purge";
 import { prepareSchema } from "./features/operator/schema";
 import { countSessions } from "./features/owner/own-sessions";
 import { handleJob } from "./job-handlers";
 import { errorFields, log } from "./log";
 import { closeMailer, createMailer, setMailer } from "./mail/mailer";
-import type { RouteOf } from "./metrics";
-import { failToStart, onStopSignal, shutdownLimit } from "./process-exit";
-import { processValue } from "./process-value";
+import { failToStart, onStopSignal, shutdownLimit } from "./process/exit";
+import { processValue } from "./process/value";
 import { JobQueue, randomDelay, setQueue } from "./queue/job-queue";
 import { plainIssuerWarning } from "./settings/combinations";
 import { unknownNames } from "./settings/read-settings";
@@ -48,9 +47,8 @@ function stopOnSignal(stop: () => Promise<void>): void {
 /** The last lines of a start, for a person at a terminal. */
 export function welcome({ appUrl, mail, registration }: Pick<Config, "appUrl" | "mail" | "registration">): string {
   return [
-    `Latchkey is at ${appUrl}`,
-    registration.mode === "closed" ? `Log in: ${appUrl}/login` : `Create an account: ${appUrl}/register`,
     mail.driver === "log" ? "Mails and their links appear here." : `Mails are sent by ${mail.driver}.`,
+    `Open ${appUrl}${registration.mode === "closed" ? "/login" : "/register"}`,
     "",
   ].join("\n");
 }
@@ -88,13 +86,12 @@ async function startService(routeOf: RouteOf): Promise<void> {
   if ((cluster.worker?.id ?? 1) === 1) warnOfSettings(config);
   setMailer(createMailer(config.mail));
   if (cluster.isPrimary) await assertPortIsFree(config);
-  const frontDoor = openFrontDoor(config, { findUser: visitorFinder(), endpointOf, routeOf });
+  const frontDoor = openFrontDoor(config, { ...identityFinders(), endpointOf, routeOf });
   const database = await openDatabase(config.databaseUrl, config.databaseDirectUrl);
   const queue = new JobQueue(database.orm, randomDelay);
   await prepareSchema(database, queue);
   setOrm(database.orm);
   setQueue(queue);
-  await readInstallationId();
   if (config.metrics) {
     const pool = () => poolUse(database.orm);
     const sessions = config.deviceBoundSessions ? countSessions : null;

@@ -1,14 +1,14 @@
-import { browserName } from "#server/browsers";
 import type { activeSessions } from "#server/features/owner/own-sessions";
-import { type passkeysOf, signalledAccount } from "#server/features/owner/passkeys";
+import { type passkeysByUse, signalledAccount } from "#server/features/owner/passkeys";
 import type { Owner } from "#server/features/owner/signed-in";
 import type { Language } from "#server/languages/languages";
 import { momentIn, oncePerLanguage } from "#server/languages/translate";
-import { mostPasskeys } from "#server/rules";
+import { maxPasskeys } from "#server/rules";
+import { browserName } from "#server/visitor/browsers";
 import { deviceCookie, lastWay, passkeyOfferedCookie } from "~/visitor/cookies";
 import { mustSignInAgain } from "~/visitor/session";
 
-type Passkeys = Awaited<ReturnType<typeof passkeysOf>>;
+type Passkeys = Awaited<ReturnType<typeof passkeysByUse>>;
 
 const seconds = { day: 86_400, hour: 3_600, minute: 60 } as const;
 const units = ["day", "hour", "minute"] as const;
@@ -43,16 +43,19 @@ export const shownSessions = (owner: Owner, sessions: Awaited<ReturnType<typeof 
     }))
     .sort((one, other) => Number(other.current) - Number(one.current));
 
+const shownPasskey = (owner: Owner, passkey: Passkeys["usable"][number]) => ({
+  id: passkey.credentialId,
+  name: passkey.name,
+  added: shownMoment(owner, passkey.createdAt),
+  lastUsed: passkey.lastUsedAt ? shownMoment(owner, passkey.lastUsedAt) : null,
+  questioned: passkey.questionedAt != null,
+});
+
 /** `newName`: the proposed name of this browser's passkey; `null` if the account has the maximum number. */
-export const shownPasskeys = (owner: Owner, passkeys: Passkeys) => ({
-  items: passkeys.map((passkey) => ({
-    id: passkey.credentialId,
-    name: passkey.name,
-    added: shownMoment(owner, passkey.createdAt),
-    lastUsed: passkey.lastUsedAt ? shownMoment(owner, passkey.lastUsedAt) : null,
-    questioned: passkey.questionedAt != null,
-  })),
-  newName: passkeys.length < mostPasskeys ? browserName(owner.userAgent, owner.language) : null,
+export const shownPasskeys = (owner: Owner, { usable, unusable }: Passkeys) => ({
+  items: usable.map((passkey) => shownPasskey(owner, passkey)),
+  unusable: unusable.map((passkey) => ({ ...shownPasskey(owner, passkey), madeFor: passkey.rpId ?? "" })),
+  newName: usable.length < maxPasskeys ? browserName(owner.userAgent, owner.language) : null,
   account: signalledAccount(owner.user.id),
 });
 
@@ -63,7 +66,7 @@ export const shownPasskeys = (owner: Owner, passkeys: Passkeys) => ({
 export function passkeyOffer(request: Request, owner: Owner, passkeys: Passkeys | null) {
   const signIn = String(owner.signedInAt.getTime());
   const lastOffer = passkeyOfferedCookie.read(request);
-  const isFirst = passkeys?.length === 0;
+  const isFirst = passkeys?.usable.length === 0;
   const offered = isFirst && deviceCookie.read(request) !== null && lastOffer === null;
   const followsPassword =
     passkeys !== null && lastWay(request) === "password" && !mustSignInAgain(owner) && lastOffer !== signIn;

@@ -3,9 +3,10 @@ import * as z from "zod";
 import { config } from "#server/config";
 import { deleteAccount } from "#server/features/owner/account-deletion";
 import { requestEmailChange } from "#server/features/owner/email-change";
+import { changeName } from "#server/features/owner/name-change";
 import { type EndedOthers, endOtherSessions, endSession } from "#server/features/owner/own-sessions";
 import { addPasskey, keepWayIn, removePasskey } from "#server/features/owner/passkeys";
-import { changePassword, verifyCurrentPassword } from "#server/features/owner/password-change";
+import { changePassword, removePassword, verifyCurrentPassword } from "#server/features/owner/password-change";
 import { unlinkProvider } from "#server/features/owner/provider-link";
 import type { Owner } from "#server/features/owner/signed-in";
 import { logExternalSignInFailure, startExternalSignIn } from "#server/features/visitor/external-sign-in";
@@ -13,10 +14,10 @@ import { passwordProblem } from "#server/features/visitor/password-policy";
 import { requestPasswordReset } from "#server/features/visitor/password-reset";
 import type { AnswerTexts } from "#server/languages/texts";
 import type { Translate } from "#server/languages/translate";
-import { linkLifetimeMinutes } from "#server/rules";
+import { linkLifetimeMinutes, longestName } from "#server/rules";
 import { minutesIn, tooManyRequests, unprocessable } from "~/answers/responses";
 import { passwordMessage, readFields } from "~/forms/form";
-import { lastWayCookie } from "~/visitor/cookies";
+import { lastWayCookie, noticeCookie } from "~/visitor/cookies";
 import { connectCookies, newAttempt } from "~/visitor/oauth-attempt";
 import { keepSession, leave, requireRecentSignIn, requireUser, signOut } from "~/visitor/session";
 import { textsFor } from "~/visitor/visitor";
@@ -39,6 +40,8 @@ interface ActionContext {
   t: Translate<AnswerTexts>;
   owner: Owner;
   form: AccountForm;
+  /** Without the fields that are missing. */
+  sent: Partial<AccountForm>;
 }
 
 export interface Refusal {
@@ -54,10 +57,11 @@ const done = (text: string) => data<ActionResult>({ done: text });
 /** Redirects: the account page's loader would read the request's own cookie, whose session has ended. */
 function sessionsEnded(
   request: Request,
-  { kept }: EndedOthers,
-  notice: "password_changed" | "sessions_ended" | "idp_disconnected",
+  { kept, tokens = 0 }: EndedOthers & { tokens?: number },
+  notice: "password_changed" | "password_removed" | "sessions_ended" | "idp_disconnected",
 ): Response {
-  return kept ? keepSession(request, kept, `/dashboard?notice=${notice}`) : redirect("/login");
+  const location = `/dashboard?notice=${notice}${tokens > 0 ? "&tokens" : ""}`;
+  return kept ? keepSession(request, kept, location) : redirect("/login");
 }
 
 const refused = ({ intent, email }: AccountForm, errors: Record<string, string>) =>
@@ -111,6 +115,19 @@ async function changeOwnPassword({ request, t, owner, form }: ActionContext) {
   return sessionsEnded(request, outcome, "password_changed");
 }
 
+const removalRefusals = {
+  no_password: "account.noPassword",
+  only_way_in: "account.onlyWayIn",
+  in_question: "account.answerFirst",
+} as const;
+
+async function removeOwnPassword({ request, t, owner, form }: ActionContext) {
+  const outcome = await removePassword(owner);
+  if (outcome === "session_ended") return outcome;
+  if (typeof outcome === "string") return refused(form, { removal: t(removalRefusals[outcome]) });
+  return sessionsEnded(request, outcome, "password_removed");
+}
+
 async function connect({ request, t, owner, form }: ActionContext) {
   if (!config().identityProvider) return refused(form, { provider: t("account.signInOff") });
   if (owner.user.isLinked) return refused(form, { provider: t("account.alreadyConnected") });
@@ -143,7 +160,10 @@ async function removeOwnPasskey({ request, t, owner, form }: ActionContext) {
   if (outcome === "session_ended") return outcome;
   if (outcome === "only_way_in") return refused(form, { passkey: t("account.onlyWayIn") });
   if (outcome === "no_such_passkey") return refused(form, { passkey: t("account.passkeyFailed") });
-  return sessionsEnded(request, outcome, "sessions_ended");
+  const answer = sessionsEnded(request, outcome, "sessions_ended");
+  const told = new URLSearchParams({ notice: "passkey_removed", passkey: outcome.name });
+  if (outcome.kept) answer.headers.append("Set-Cookie", noticeCookie.write(request, `${told}`));
+  return answer;
 }
 
 /** @param credentialId of a passkey; `null` for the provider */
@@ -153,6 +173,16 @@ async function keep({ t, owner, form }: ActionContext, credentialId: string | nu
   if (outcome === "kept") return done(t("account.kept"));
   const needsPassword = config().passwords.on && !owner.user.hasPassword;
   return refused(form, { question: t("account.keepRefused") + (needsPassword ? ` ${t("account.noPassword")}` : "") });
+}
+
+async function changeOwnName({ t, owner, form, sent }: ActionContext) {
+  const { intent, name } = form;
+  if (sent.name === undefined) return refused(form, { name: t("form.missing") });
+  const outcome = await changeName(owner, name);
+  if (outcome === "session_ended") return outcome;
+  if (outcome === "changed") return done(t("account.nameChanged"));
+  const errors = { name: t("form.wrongName", { count: longestName }) };
+  return unprocessable<ActionResult>({ intent, errors, typed: { name } });
 }
 
 const emailRefusals = { no_address: "account.enterEmail", own_address: "account.ownEmail" } as const;
@@ -183,12 +213,14 @@ export const actions = {
   "end-other-sessions": { run: endEveryOtherSession },
   "send-password-link": { password: true, run: sendPasswordLink },
   "change-password": { password: true, recent: true, run: changeOwnPassword },
+  "remove-password": { password: true, recent: true, run: removeOwnPassword },
   "connect-provider": { recent: true, run: connect },
   "unlink-provider": { recent: true, run: disconnect },
   "add-passkey": { recent: true, run: addOwnPasskey },
   "remove-passkey": { recent: true, run: removeOwnPasskey },
   "keep-passkey": { run: (context) => keep(context, context.form.passkey) },
   "keep-provider": { run: (context) => keep(context, null) },
+  "change-name": { run: changeOwnName },
   "change-email": { recent: true, run: changeOwnEmail },
   "delete-account": { recent: true, run: removeAccount },
 } satisfies Record<string, AccountAction>;
@@ -197,13 +229,13 @@ export type Intent = keyof typeof actions;
 
 /** Runs the action that the form names. If the session has ended meanwhile, redirects to the login page. */
 export async function runAccountAction(request: Request) {
-  const { fields: form } = await readFields(request, ...fieldNames);
+  const { fields: form, sent } = await readFields(request, ...fieldNames);
   const owner = await requireUser(request, "/login");
   const t = textsFor(request);
   const action = new Map<string, AccountAction>(Object.entries(actions)).get(form.intent);
   if (!action) return refused(form, { intent: t("account.chooseAction") });
   if (action.password && !config().passwords.on) return refused(form, { passwordLink: t("account.passwordsOff") });
   if (action.recent) await requireRecentSignIn(request, owner);
-  const answer = await action.run({ request, t, owner, form });
+  const answer = await action.run({ request, t, owner, form, sent });
   return answer === "session_ended" ? redirect("/login") : answer;
 }

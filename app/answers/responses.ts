@@ -3,9 +3,7 @@ import { data } from "@remix-run/react";
 import { config } from "#server/config";
 import { factsOf, logFault, originOf, requestId } from "#server/door/request-facts";
 import { DatabaseUnavailable, HashingOverloaded, SessionNotRefreshed } from "#server/errors";
-import { outageRetryAfter, parseMaxAge } from "#server/rules";
-import { allowedTarget } from "#server/settings/return-to";
-import { returnToName } from "./return-to";
+import { outageRetryAfter } from "#server/rules";
 
 export const unprocessable = <T>(body: T) => data(body, { status: 422 });
 
@@ -26,15 +24,13 @@ export function methodNotAllowed(allow: "GET" | "GET, HEAD" | "GET, HEAD, POST" 
   return new Response(null, { status: 405, statusText: "Method Not Allowed", headers: { Allow: allow } });
 }
 
-const overloadEnds = "2"; // seconds; 64 waiting hashes take less
-
 const isUnavailable = (error: unknown) =>
   [DatabaseUnavailable, HashingOverloaded, SessionNotRefreshed].some((kind) => error instanceof kind);
 
 const unavailable = (error: unknown) => ({
   status: 503,
   statusText: "Service Unavailable",
-  headers: { "Retry-After": error instanceof HashingOverloaded ? overloadEnds : outageRetryAfter },
+  headers: { "Retry-After": error instanceof HashingOverloaded ? String(error.retryAfter) : outageRetryAfter },
 });
 
 /**
@@ -59,27 +55,6 @@ export async function keepTyped<T, Typed>(typed: Typed, work: () => Promise<T>) 
     if (!isUnavailable(error)) throw error;
     return data({ ...typed, fault: requestId() }, unavailable(error));
   }
-}
-
-/** Where a visitor may be sent after a sign-in, serialised; `null` when the text is no allowed path or URL. */
-export const allowedReturn = (text: string) => allowedTarget(text, config());
-
-/** The target of the page's `return_to`; `null` if the parameter is absent, repeated or not allowed. */
-export function returnToOf(request: Request): string | null {
-  const [text, ...more] = new URL(request.url).searchParams.getAll(returnToName);
-  return text === undefined || more.length > 0 ? null : allowedReturn(text);
-}
-
-/** The page's `max_age` in seconds; `null` if the parameter is absent, repeated or not valid. */
-export function maxAgeOf(request: Request): number | null {
-  const [text = "", ...more] = new URL(request.url).searchParams.getAll("max_age");
-  return more.length > 0 ? null : parseMaxAge(text);
-}
-
-/** The address of the page, as the browser shows it. */
-export function pageAddress(request: Request): string {
-  const { pathname, search } = new URL(request.url);
-  return `${originOf(request)}${pathname}${search}`;
 }
 
 /** Some browsers apply `form-action` to redirects after a form (https://github.com/w3c/webappsec-csp/issues/8). */

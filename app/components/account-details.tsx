@@ -1,23 +1,26 @@
 import { Form } from "@remix-run/react";
+import type { MouseEvent } from "react";
 import type { shownSessions } from "~/account/account-page";
 import type { Intent } from "~/account/actions";
 import { useTexts } from "~/document/page-context";
-import { ActionForm, MomentLine, ProtectedAction, Row, Section, useRefusal } from "./account-rows";
-import { EmailField, SubmitButton } from "./form-controls";
+import { ActionForm, Address, MomentLine, ProtectedAction, Row, Section, useRefusal } from "./account-rows";
+import { EmailField, NameField, SubmitButton } from "./form-controls";
 
 /** The signed-in user. If the picture cannot be loaded, the first letter is visible. */
 export function Person({ name, email, picture }: { name: string | null; email: string; picture: string | null }) {
   const t = useTexts();
   return (
     <div className="person">
-      <span className="avatar" aria-hidden="true">
-        {/\p{L}\p{M}*/u.exec(`${name ?? ""} ${email}`)?.[0]}
-        {picture && <img src={picture} alt="" referrerPolicy="no-referrer" />}
-      </span>
-      <p>
-        {name && <bdi className="name">{name}</bdi>}
-        <bdi dir="ltr">{email}</bdi>
-      </p>
+      <div>
+        <span className="avatar" aria-hidden="true">
+          {/\p{L}\p{M}*/u.exec(`${name ?? ""} ${email}`)?.[0]}
+          {picture && <img src={picture} alt="" referrerPolicy="no-referrer" />}
+        </span>
+        <p>
+          {name && <bdi className="name">{name}</bdi>}
+          <Address email={email} />
+        </p>
+      </div>
       <Form method="post" action="/logout">
         <SubmitButton className="quiet">{t("account.logOut")}</SubmitButton>
       </Form>
@@ -62,13 +65,38 @@ function ActionEmail({ intent, ...field }: Parameters<typeof EmailField>[0] & { 
   return <EmailField {...field} required defaultValue={refused?.typed.email} error={refused?.errors.email} />;
 }
 
-export function AccountDetails({ email }: { email: string }) {
+/** The id of the form that changes the address. Browsers open its `<details>` for a link to it. */
+export const emailForm = "change-email";
+
+/** A new location, by the link's fragment, would make the page's forms anew: closed. */
+export function openEmailForm(event: MouseEvent) {
+  event.preventDefault();
+  const field = document.querySelector<HTMLElement>(`#${emailForm} input[type=email]`);
+  field?.closest("details")?.setAttribute("open", "");
+  field?.focus();
+}
+
+function NameRow({ name }: { name: string | null }) {
+  const t = useTexts();
+  const refused = useRefusal("change-name");
+  return (
+    <Row name={t("account.name")} detail={name && <bdi>{name}</bdi>}>
+      <ProtectedAction label={t("account.change")} intent="change-name" submit={t("account.saveName")} anyAge>
+        <NameField defaultValue={refused?.typed.name ?? name ?? ""} error={refused?.errors.name} />
+      </ProtectedAction>
+    </Row>
+  );
+}
+
+export function AccountDetails({ name, email }: { name: string | null; email: string }) {
   const t = useTexts();
   return (
     <Section title={t("account.details")}>
-      <Row name={t("common.email")} detail={<bdi dir="ltr">{email}</bdi>}>
+      <NameRow name={name} />
+      <Row name={t("common.email")} detail={<Address email={email} />}>
         <ProtectedAction
-          label={t("account.changeEmail")}
+          id={emailForm}
+          label={t("account.change")}
           how={t("account.changeEmailHow")}
           intent="change-email"
           submit={t("account.changeEmailSend")}

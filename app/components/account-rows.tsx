@@ -1,5 +1,5 @@
 import { Form, useActionData, useLoaderData } from "@remix-run/react";
-import { type FormEvent, type ReactNode, useId } from "react";
+import { type FormEvent, type ReactNode, type SyntheticEvent, useId } from "react";
 import { localMomentIn } from "#server/languages/translate";
 import { recentSignInMinutes } from "#server/rules";
 import type { shownMoment } from "~/account/account-page";
@@ -37,13 +37,19 @@ interface RowProps {
 }
 
 export function Row({ name, detail, children, ...item }: RowProps) {
+  const id = useId();
   return (
     <li {...item}>
       <p>
-        {name}
+        <span id={id}>{name}</span>
         {detail && <small className="muted">{detail}</small>}
       </p>
-      {children}
+      {/* The buttons of several rows have the same short label. */}
+      {children && (
+        <fieldset className="actions" aria-labelledby={id}>
+          {children}
+        </fieldset>
+      )}
     </li>
   );
 }
@@ -66,7 +72,20 @@ export function MomentLine({ of, at, ago, exact, follows }: MomentLineProps) {
   );
 }
 
+/** On a narrow screen, a line ends at the `@` rather than within a name. */
+export function Address({ email }: { email: string }) {
+  const [local, domain] = email.split(/(?<=@)/);
+  return (
+    <bdi dir="ltr">
+      {local}
+      <wbr />
+      {domain}
+    </bdi>
+  );
+}
+
 interface ActionFormProps {
+  id?: string;
   intent: Intent;
   sessionId?: string;
   submit: string;
@@ -76,10 +95,10 @@ interface ActionFormProps {
   children?: ReactNode;
 }
 
-export function ActionForm({ intent, sessionId, submit, danger, primary, onSubmit, children }: ActionFormProps) {
+export function ActionForm({ id, intent, sessionId, submit, danger, primary, onSubmit, children }: ActionFormProps) {
   const look = danger ? "danger" : "quiet";
   return (
-    <Form method="post" action="." {...(onSubmit && { onSubmit })}>
+    <Form id={id} method="post" action="." {...(onSubmit && { onSubmit })}>
       <input type="hidden" name="intent" value={intent} />
       {sessionId && <input type="hidden" name="sessionId" value={sessionId} />}
       {children}
@@ -99,17 +118,25 @@ interface ProtectedActionProps extends ActionFormProps {
   label: string;
   how?: string;
   open?: boolean;
+  /** Whether a sign-in of any age is enough. */
+  anyAge?: boolean;
   after?: ReactNode;
 }
 
-export function ProtectedAction({ label, how, open = false, after, ...form }: ProtectedActionProps) {
+/** Moves the focus into a form that its owner has opened. */
+function focusForm({ currentTarget: details }: SyntheticEvent<HTMLDetailsElement>) {
+  if (!details.open || document.activeElement !== details.firstElementChild) return;
+  details.querySelector<HTMLElement>("input:not([type=hidden], [hidden]), button[type=submit]")?.focus();
+}
+
+export function ProtectedAction({ label, how, open = false, anyAge, after, ...form }: ProtectedActionProps) {
   const t = useTexts();
   const { signInAgain } = useLoaderData<{ signInAgain: boolean }>();
   return (
-    <details open={useRefusal(form.intent) !== null || open}>
+    <details open={useRefusal(form.intent) !== null || open} onToggle={focusForm}>
       <summary className={form.danger ? "button danger" : "button quiet"}>{label}</summary>
       {how && <p>{how}</p>}
-      {signInAgain && <p className="muted">{t("account.signInAgain", { count: recentSignInMinutes })}</p>}
+      {signInAgain && !anyAge && <p className="muted">{t("account.signInAgain", { count: recentSignInMinutes })}</p>}
       <ActionForm {...form} primary={!form.danger} />
       {after}
     </details>

@@ -5,7 +5,7 @@ import { Notice } from "./page";
 /** Sets a cookie to find out: in Chromium, `navigator.cookieEnabled` stays true while all cookies are blocked. */
 function areCookiesBlocked(): boolean {
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API needs https and is asynchronous
-  document.cookie = "tried=1; Max-Age=1";
+  document.cookie = `tried=1; Max-Age=1; SameSite=Strict${location.protocol === "https:" ? "; Secure" : ""}`;
   return !document.cookie.includes("tried=1");
 }
 

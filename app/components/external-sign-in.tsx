@@ -1,7 +1,18 @@
 import type { InAppBrowser } from "#server/features/visitor/in-app-browser";
 import { withReturnTo } from "~/answers/return-to";
 import { usePage, useTexts } from "~/document/page-context";
-import { LastUsed, Mark } from "./form-controls";
+import { CopyButton, Mark } from "./form-controls";
+
+/** A part of a button's accessible name: this browser signed in last with this button. */
+export function LastUsed() {
+  const t = useTexts();
+  return (
+    <>
+      {" "}
+      <small className="mark-last">{t("login.lastUsed")}</small>
+    </>
+  );
+}
 
 /** Says that the provider's button does not work in this app's browser, and offers another browser. */
 function WayOut({ app, address, openUrl, provider }: InAppBrowser & { provider: string }) {
@@ -17,6 +28,7 @@ function WayOut({ app, address, openUrl, provider }: InAppBrowser & { provider: 
           <p className="value" dir="ltr">
             {address}
           </p>
+          <CopyButton text={address} />
         </div>
       ) : (
         <p>
@@ -48,12 +60,12 @@ export function ExternalSignIn(props: ExternalSignInProps) {
       {or && <p className="or">{t("common.or")}</p>}
       {inApp && <WayOut {...inApp} provider={provider ?? ""} />}
       <p>
-        <a href={withReturnTo("/auth/idp", returnTo, maxAge)} className="button quiet">
+        <a href={withReturnTo("/auth/idp", returnTo, maxAge)} className={inApp ? "other-account" : "button quiet"}>
           <span>
             {t("common.signInWith", { provider: provider ?? "" })}
             {lastUsed && <LastUsed />}
           </span>
-          <Mark of={providerMark} />
+          {!inApp && <Mark of={providerMark} />}
         </a>
         {otherAccount && (
           <a href={withReturnTo("/auth/idp?prompt=select_account", returnTo, maxAge)} className="other-account">

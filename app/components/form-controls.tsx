@@ -1,6 +1,6 @@
-import { Form, useNavigation } from "@remix-run/react";
-import { type InputHTMLAttributes, type ReactNode, useId } from "react";
-import { useTexts } from "~/document/page-context";
+import { Form, useActionData, useNavigation } from "@remix-run/react";
+import { type InputHTMLAttributes, type ReactNode, useId, useState } from "react";
+import { useHydrated, useTexts } from "~/document/page-context";
 import marks from "./provider-marks.svg";
 
 // One file: with three, the pages of mailed links needed two more requests at their first load and exceeded 100 KiB.
@@ -12,10 +12,15 @@ export interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   /** Shown under the input. Screen readers announce each change. */
   hint?: ReactNode;
   end?: ReactNode;
+  /** The options of a `<select>`, in place of an `<input>`. */
+  children?: ReactNode;
 }
 
 export function Field({ label, error, hint, end, "aria-describedby": describedBy, ...input }: FieldProps) {
   const id = useId();
+  const { errors = {} } = useActionData<{ errors?: Record<string, string | undefined> }>() ?? {};
+  const isFirst = Object.keys(errors).find((name) => errors[name]) === input.name;
+  const Control = input.children ? "select" : "input";
   const described = [describedBy, error && `${id}-error`, hint !== undefined && `${id}-hint`].filter(Boolean);
   return (
     <div className="field">
@@ -26,10 +31,10 @@ export function Field({ label, error, hint, end, "aria-describedby": describedBy
             {input.value}
           </p>
         )}
-        <input
+        <Control
           id={id}
-          {...input}
-          {...(error && { "aria-invalid": true, autoFocus: true })}
+          {...(input as object)}
+          {...(error && { "aria-invalid": true, autoFocus: isFirst })}
           aria-describedby={described.join(" ") || undefined}
         />
         {end}
@@ -67,6 +72,12 @@ export function EmailField(input: Partial<Omit<FieldProps, "type">>) {
   );
 }
 
+/** The name of a person, which need not be given. */
+export function NameField(input: Pick<FieldProps, "defaultValue" | "error">) {
+  const t = useTexts();
+  return <Field label={t("common.name")} name="name" autoComplete="name" dir="auto" {...input} />;
+}
+
 /** The symbol of a way to sign in, which a screen reader does not name. */
 export function Mark({ of }: { of: string }) {
   return (
@@ -76,14 +87,20 @@ export function Mark({ of }: { of: string }) {
   );
 }
 
-/** A part of a button's accessible name: this browser signed in last with this button. */
-export function LastUsed() {
+/** Only a page on https, or on this computer, may write to the clipboard. */
+export function CopyButton({ text }: { text: string }) {
   const t = useTexts();
+  const [isCopied, setIsCopied] = useState(false);
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => setIsCopied(true),
+      () => {},
+    );
+  if (!useHydrated() || !navigator.clipboard) return null;
   return (
-    <>
-      {" "}
-      <small className="mark-last">{t("login.lastUsed")}</small>
-    </>
+    <button type="button" className="button" aria-live="polite" onClick={copy}>
+      {t(isCopied ? "inApp.copied" : "inApp.copyButton")}
+    </button>
   );
 }
 

@@ -1,10 +1,10 @@
 import { Form, Link, useActionData, useLoaderData, useSubmit } from "@remix-run/react";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, type ReactNode, useState } from "react";
 import { linkLifetimeMinutes } from "#server/rules";
 import { returnToName, withReturnTo } from "~/answers/return-to";
 import { Text, usePasskeySupport, useTexts } from "~/document/page-context";
 import type { LinkParameters, LinkRefusal, OpenedLink } from "~/forms/mailed-link";
-import { EmailField, EmailForm, Mark, SubmitButton } from "./form-controls";
+import { EmailField, EmailForm, Mark, NameField, SubmitButton } from "./form-controls";
 import { Notice, Page } from "./page";
 import { NewPasswordFields } from "./password-field";
 
@@ -14,9 +14,16 @@ const pages = {
   register: { title: "complete.title", submit: "complete.submit", used: "complete.used", askingPage: "/register" },
 } as const;
 
-type Purpose = keyof typeof pages;
+type LinkPurpose = keyof typeof pages;
 
-function PasskeyInstead({ purpose, link }: { purpose: Purpose; link: LinkParameters }) {
+interface WayInFormProps {
+  purpose: LinkPurpose;
+  link: LinkParameters;
+  refused: LinkRefusal | undefined;
+  passkeys: boolean;
+}
+
+function PasskeyInstead({ purpose, link }: { purpose: LinkPurpose; link: LinkParameters }) {
   const t = useTexts();
   const submit = useSubmit();
   const [isKnown, setIsKnown] = useState(false);
@@ -30,7 +37,9 @@ function PasskeyInstead({ purpose, link }: { purpose: Purpose; link: LinkParamet
       .catch((error: Error) => (error.name === "InvalidStateError" ? "known" : "failed"));
     setIsKnown(passkey === "known");
     if (passkey === null || passkey === "known") return;
-    submit({ email, token, passkey, ...(returnTo && { [returnToName]: returnTo }) }, { method: "post", action: "." });
+    const name = document.querySelector<HTMLInputElement>("input[name=name]")?.value;
+    const fields = { email, token, passkey, ...(name && { name }), ...(returnTo && { [returnToName]: returnTo }) };
+    submit(fields, { method: "post", action: "." });
   }
 
   return (
@@ -53,47 +62,68 @@ function PasskeyInstead({ purpose, link }: { purpose: Purpose; link: LinkParamet
 
 const problems = { dead: "link.dead", incomplete: "link.incomplete" } as const;
 
-export function MailedLinkPage({ purpose }: { purpose: Purpose }) {
+/** Sets a password, or a passkey in its place. */
+function WayInForm({ purpose, link, refused, passkeys }: WayInFormProps) {
   const t = useTexts();
-  const { title, submit, used, askingPage } = pages[purpose];
+  const { email, token, name, return_to: returnTo } = link;
+  return (
+    <>
+      {refused?.errors?.passkey && <Notice role="alert">{refused.errors.passkey}</Notice>}
+      <Form method="post" action=".">
+        <input type="hidden" name="token" value={token} />
+        {returnTo && <input type="hidden" name={returnToName} value={returnTo} />}
+        <EmailField value={email} readOnly error={refused?.errors?.email} />
+        {purpose === "register" && <NameField defaultValue={name} error={refused?.errors?.name} />}
+        <NewPasswordFields of="Password" email={email} errors={refused?.errors ?? {}} />
+        <SubmitButton>{t(pages[purpose].submit)}</SubmitButton>
+      </Form>
+      {passkeys && <PasskeyInstead purpose={purpose} link={link} />}
+    </>
+  );
+}
+
+interface MailedLinkPageProps {
+  purpose: LinkPurpose;
+  /** What stands before and after the form of a link that works. */
+  before?: ReactNode;
+  after?: ReactNode;
+}
+
+export function MailedLinkPage({ purpose, before, after }: MailedLinkPageProps) {
+  const t = useTexts();
+  const { title, used, askingPage } = pages[purpose];
   const { problem, passkeys, registrationClosed, ...opened } = useLoaderData<OpenedLink>();
   const refused = useActionData<LinkRefusal>();
   const link: LinkParameters = { ...opened, ...refused?.typed };
-  const { email, token, return_to: returnTo } = link;
-  const again = registrationClosed ? null : askingPage;
-  if (!refused?.invalidLink) {
-    const askAgain = again && `${again}?${new URLSearchParams({ email })}`;
+  const invalid = refused ? refused.invalidLink : problem && t(problems[problem]);
+  const form = <WayInForm {...{ purpose, link, refused }} passkeys={passkeys && !problem} />;
+  if (!invalid) {
     return (
       <Page title={t(title)}>
-        {problem && !refused && (
-          <Notice role="alert">
-            {t(problems[problem])}{" "}
-            {askAgain && <Text of="link.askAgain" part={<Link to={withReturnTo(askAgain, returnTo)} />} />}
-          </Notice>
-        )}
-        {refused?.errors?.passkey && <Notice role="alert">{refused.errors.passkey}</Notice>}
-        <Form method="post" action=".">
-          <input type="hidden" name="token" value={token} />
-          {returnTo && <input type="hidden" name={returnToName} value={returnTo} />}
-          <EmailField value={email} readOnly error={refused?.errors?.email} />
-          <NewPasswordFields email={email} errors={refused?.errors ?? {}} />
-          <SubmitButton>{t(submit)}</SubmitButton>
-        </Form>
-        {passkeys && !problem && <PasskeyInstead purpose={purpose} link={link} />}
+        {before}
+        {form}
+        {after}
       </Page>
     );
   }
+  const { email, return_to: returnTo } = link;
   return (
     <Page title={t(title)}>
-      <Notice role="alert">{refused.invalidLink}</Notice>
-      <p>
+      <Notice role="alert">{invalid}</Notice>
+      <p>{registrationClosed ? t("link.invitedHelp") : t("link.invalidHelp", { count: linkLifetimeMinutes })}</p>
+      <EmailForm
+        action={withReturnTo(askingPage, returnTo)}
+        email={email}
+        submit={t(registrationClosed ? "register.invited" : "link.sendNew")}
+      />
+      <p className="aside">
         <Text of={used} part={<Link to={withReturnTo("/login", returnTo)} />} />
       </p>
-      {again && (
-        <>
-          <p>{t("link.invalidHelp", { count: linkLifetimeMinutes })}</p>
-          <EmailForm action={withReturnTo(again, returnTo)} email={email} submit={t("link.sendNew")} />
-        </>
+      {!refused && (
+        <details>
+          <summary>{t("link.formAnyway")}</summary>
+          {form}
+        </details>
       )}
     </Page>
   );

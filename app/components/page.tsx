@@ -79,15 +79,15 @@ export function Footer() {
 interface NoticeProps {
   id?: string;
   role: "status" | "alert";
-  /** Neither a success nor a failure: the visitor still has to do something. */
-  calm?: boolean;
+  /** Neither a success nor a failure: the visitor still has to do something (`calm`), or something does not work. */
+  look?: "calm" | "warning";
   children: ReactNode;
 }
 
 /** A message about the last action: `status` for a success, `alert` for a failure. */
-export function Notice({ id, role, calm, children }: NoticeProps) {
+export function Notice({ id, role, look, children }: NoticeProps) {
   return (
-    <div id={id} role={role} className={calm ? "notice calm" : "notice"} tabIndex={-1}>
+    <div id={id} role={role} className={look ? `notice ${look}` : "notice"} tabIndex={-1}>
       {children}
     </div>
   );

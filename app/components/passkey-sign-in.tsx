@@ -2,7 +2,8 @@ import { useFetcher, useNavigation } from "@remix-run/react";
 import { type FormEvent, startTransition, useCallback, useEffect, useState } from "react";
 import { withReturnTo } from "~/answers/return-to";
 import { usePasskeySupport, useTexts } from "~/document/page-context";
-import { LastUsed, Mark, SubmitButton } from "./form-controls";
+import { LastUsed } from "./external-sign-in";
+import { Mark, SubmitButton } from "./form-controls";
 import { Notice } from "./page";
 
 /** The library would make the first load too large. Browsers without these functions show only the button. */

@@ -2,7 +2,7 @@ import { useRevalidator, useSubmit } from "@remix-run/react";
 import { type FormEvent, type PropsWithChildren, useEffect, useRef } from "react";
 import type { passkeyOffer, shownPasskeys } from "~/account/account-page";
 import { usePasskeySupport, useTexts } from "~/document/page-context";
-import { ActionForm, MomentLine, ProtectedAction, Row } from "./account-rows";
+import { MomentLine, ProtectedAction, Row } from "./account-rows";
 import { Field } from "./form-controls";
 
 /** Conditional creation (WebAuthn Level 3, section 5.1.3). @returns whether the account has a passkey now */
@@ -97,8 +97,9 @@ export function PasskeyRow({
   name,
   added,
   lastUsed,
+  madeFor,
   children,
-}: PasskeysOfAccount["items"][number] & PropsWithChildren) {
+}: PasskeysOfAccount["items"][number] & { madeFor?: string } & PropsWithChildren) {
   const t = useTexts();
   return (
     <Row
@@ -108,13 +109,25 @@ export function PasskeyRow({
         <>
           <MomentLine of="passkeys.added" {...added} />
           {lastUsed && <MomentLine of="passkeys.lastUsed" {...lastUsed} follows />}
+          {madeFor !== undefined && (
+            <>
+              <br />
+              {t("passkeys.unusable", { host: madeFor })}
+            </>
+          )}
         </>
       }
     >
       {children}
-      <ActionForm intent="remove-passkey" submit={t("passkeys.remove")}>
+      <ProtectedAction
+        label={t("account.remove")}
+        how={t("passkeys.removeWarning", { name })}
+        intent="remove-passkey"
+        submit={t("passkeys.remove")}
+        danger
+      >
         <input type="hidden" name="passkey" value={id} />
-      </ActionForm>
+      </ProtectedAction>
     </Row>
   );
 }
@@ -122,7 +135,7 @@ export function PasskeyRow({
 type PasskeysProps = PasskeysOfAccount & { email: string; userName: string | null };
 
 export function Passkeys({ email, userName, ...passkeys }: PasskeysProps) {
-  const { items, newName, offered, upgradable } = passkeys;
+  const { items, unusable, newName, offered, upgradable } = passkeys;
   const t = useTexts();
   const support = usePasskeySupport();
   usePasskeySignals(passkeys, email, userName ?? email);
@@ -138,6 +151,9 @@ export function Passkeys({ email, userName, ...passkeys }: PasskeysProps) {
           <AddPasskey name={newName} offered={offered} upgradable={upgradable} />
         </Row>
       )}
+      {unusable.map((passkey) => (
+        <PasskeyRow key={passkey.id} {...passkey} />
+      ))}
     </>
   );
 }

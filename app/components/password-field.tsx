@@ -4,14 +4,14 @@ import { useHydrated, usePage } from "~/document/page-context";
 import { Field, type FieldProps } from "./form-controls";
 
 type PasswordFieldProps = Omit<FieldProps, "type" | "end" | "label"> & {
-  of: "Password" | "Current" | "New" | "NewAgain";
+  of: "Password" | "Current" | "New" | "Again";
 };
 
 const labels = {
   Password: "common.password",
   Current: "password.current",
   New: "password.new",
-  NewAgain: "password.newAgain",
+  Again: "password.again",
 } as const;
 
 /** A password field that can show its text and warns of Caps Lock. The text is hidden again before it is sent. */
@@ -83,13 +83,20 @@ function PasswordStrength({ password, email }: { password: string; email: string
   );
 }
 
-export function NewPasswordFields({ email, errors }: { email: string; errors: Record<string, string> }) {
+interface NewPasswordProps {
+  /** "New" beside the current password: an account of a mailed link may have none. */
+  of: "Password" | "New";
+  email: string;
+  errors: Record<string, string>;
+}
+
+export function NewPasswordFields({ of, email, errors }: NewPasswordProps) {
   const { shortestPassword } = usePage();
   const [password, setPassword] = useState("");
   return (
     <>
       <PasswordField
-        of="New"
+        of={of}
         name="password"
         autoComplete="new-password"
         minLength={shortestPassword}
@@ -99,7 +106,7 @@ export function NewPasswordFields({ email, errors }: { email: string; errors: Re
         onInput={(input) => setPassword(input.currentTarget.value)}
       />
       <PasswordField
-        of="NewAgain"
+        of="Again"
         name="passwordConfirmation"
         autoComplete="new-password"
         enterKeyHint="go"

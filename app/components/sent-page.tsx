@@ -7,7 +7,7 @@ import { Notice, Page } from "./page";
 
 interface SentPageProps {
   sent: { email: string };
-  outcome: "forgot.sent" | "register.sent" | "register.sentDomains";
+  outcome: "forgot.sent" | "register.sent" | "register.sentDomains" | "register.sentInvited";
   again: string;
   login: string;
   isMailLogged: boolean;
@@ -20,7 +20,7 @@ export function SentPage({ sent, outcome, again, login, isMailLogged }: SentPage
   const address = sent.email || t("sent.thatAddress");
   return (
     <Page title={t("sent.title")}>
-      <Notice role="status" calm>
+      <Notice role="status" look="calm">
         {askedAgain && `${t("sent.askedAgain")} `}
         <Text of={outcome} values={{ address }} part={sent.email ? <strong dir="ltr" /> : <Fragment />} />{" "}
         {t("sent.works", { count: linkLifetimeMinutes })}

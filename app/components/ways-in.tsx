@@ -1,6 +1,6 @@
 import type { PropsWithChildren } from "react";
 import { usePage, useTexts } from "~/document/page-context";
-import { ActionForm, ProtectedAction, Row, Section, useRefusal } from "./account-rows";
+import { ActionForm, Address, ProtectedAction, Row, Section, useRefusal } from "./account-rows";
 import { PasskeyRow, Passkeys, type PasskeysOfAccount } from "./passkeys";
 import { NewPasswordFields, PasswordField } from "./password-field";
 
@@ -9,7 +9,7 @@ function ChangePassword({ email }: { email: string }) {
   const errors = useRefusal("change-password")?.errors ?? {};
   return (
     <ProtectedAction
-      label={t("account.changePassword")}
+      label={t("account.change")}
       intent="change-password"
       submit={t("account.savePassword")}
       after={
@@ -28,7 +28,7 @@ function ChangePassword({ email }: { email: string }) {
         enterKeyHint="next"
         error={errors.currentPassword}
       />
-      <NewPasswordFields email={email} errors={errors} />
+      <NewPasswordFields of="New" email={email} errors={errors} />
       <p className="muted">{t("account.otherSessionsEnd")}</p>
     </ProtectedAction>
   );
@@ -69,11 +69,22 @@ interface WaysInProps {
 
 export function WaysIn({ email, name, password, linked, linkQuestioned, canConnect, provider, passkeys }: WaysInProps) {
   const { t, passwordless } = usePage();
+  const isLinked = linked && !linkQuestioned;
+  const hasPasskey = passkeys?.items.some(({ questioned }) => !questioned);
   return (
     <Section title={t("account.waysIn")}>
       {password && (
-        <Row name={t("account.emailAndPassword")} detail={<bdi dir="ltr">{email}</bdi>}>
+        <Row name={t("account.emailAndPassword")} detail={<Address email={email} />}>
           <ChangePassword email={email} />
+          {(isLinked || hasPasskey) && (
+            <ProtectedAction
+              label={t("account.remove")}
+              how={t("account.removePasswordWarning")}
+              intent="remove-password"
+              submit={t("account.removePassword")}
+              danger
+            />
+          )}
         </Row>
       )}
       {!password && passwordless === null && (
@@ -84,7 +95,7 @@ export function WaysIn({ email, name, password, linked, linkQuestioned, canConne
           <ActionForm intent="send-password-link" submit={t("account.setPassword")} />
         </Row>
       )}
-      {linked && !linkQuestioned && <ConnectedProvider {...{ provider, password, passkeys }} />}
+      {isLinked && <ConnectedProvider {...{ provider, password, passkeys }} />}
       {canConnect && (
         <Row name={provider} detail={t("account.notConnected")}>
           <ActionForm intent="connect-provider" submit={t("account.connect", { provider })} />

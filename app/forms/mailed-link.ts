@@ -3,6 +3,7 @@ import { offersPasskeys } from "#server/features/visitor/passkey-sign-in";
 import type { PasswordProblem } from "#server/features/visitor/password-policy";
 import type { AnswerTexts } from "#server/languages/texts";
 import type { Translate } from "#server/languages/translate";
+import { longestName } from "#server/rules";
 import { keepTyped, respond } from "~/answers/responses";
 import { passwordMessage, readFields } from "./form";
 
@@ -21,6 +22,8 @@ export function askForMail(request: Request, ask: (email: string) => Promise<unk
 export interface LinkParameters {
   email: string;
   token: string;
+  /** Of the new account's owner. */
+  name?: string;
   /** Where the sign-in leads, if the link signs in. */
   return_to?: string;
 }
@@ -29,7 +32,7 @@ export interface OpenedLink extends LinkParameters {
   problem: "incomplete" | "dead" | null;
   /** Whether the page offers a passkey in place of a password. */
   passkeys: boolean;
-  /** Whether no new link can be asked for. */
+  /** Whether a new link is for invited people alone. */
   registrationClosed?: boolean;
 }
 
@@ -65,9 +68,11 @@ export const wayInFields = ["email", "token", "password", "passwordConfirmation"
 
 export const wayInMessage = (
   t: Translate<AnswerTexts>,
-  problem: PasswordProblem | "passkey",
-): Record<string, string> =>
-  problem === "passkey" ? { passkey: t("link.passkeyFailed") } : passwordMessage(t, problem);
+  problem: PasswordProblem | "passkey" | "name",
+): Record<string, string> => {
+  if (problem === "name") return { name: t("form.wrongName", { count: longestName }) };
+  return problem === "passkey" ? { passkey: t("link.passkeyFailed") } : passwordMessage(t, problem);
+};
 
 export interface LinkRefusal {
   typed: Record<string, string>;

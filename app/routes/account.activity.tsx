@@ -19,9 +19,11 @@ const pageNumber = (text: string | null) => (/^[1-9]$/.test(text ?? "") ? Number
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const owner = await requireUser(request);
-    const page = pageNumber(new URL(request.url).searchParams.get("page"));
+    const { searchParams } = new URL(request.url);
+    const page = pageNumber(searchParams.get("page"));
+    const sentMails = searchParams.has("mails");
     const offset = (page - 1) * eventsOnPage;
-    const found = await eventsOf(owner.user.id, { limit: eventsOnPage + 1, offset });
+    const found = await eventsOf(owner.user.id, { limit: eventsOnPage + 1, offset, sentMails });
     const events = found.slice(0, eventsOnPage).map((event) => ({
       id: event.id,
       ...eventWords(event, owner.language),
@@ -29,7 +31,8 @@ export function loader({ request }: LoaderFunctionArgs) {
       current: event.sessionKey === owner.sessionKey,
     }));
     const older = found.length > eventsOnPage ? page + 1 : null;
-    return { events, older, newer: page > 1 ? page - 1 : null, signInAgain: mustSignInAgain(owner) };
+    const newer = page > 1 ? page - 1 : null;
+    return { events, older, newer, sentMails, signInAgain: mustSignInAgain(owner) };
   });
 }
 
@@ -45,35 +48,36 @@ function When({ at, ago, exact }: ReturnType<typeof shownMoment>) {
 
 export default function Activity() {
   const t = useTexts();
-  const { events, older, newer, signInAgain } = useLoaderData<typeof loader>();
+  const { events, older, newer, sentMails, signInAgain } = useLoaderData<typeof loader>();
+  const mails = sentMails ? "&mails" : "";
   return (
     <Page title={t("activity.title")} wide>
       <p className="aside">
         <Link to="/dashboard">{t("common.accountTitle")}</Link>
       </p>
-      <section>
-        <h2>{t("activity.what")}</h2>
-        <p>{t("activity.lead")}</p>
-        <ul className="rows">
-          {events.map(({ id, what, when, by, current }) => (
-            <li key={id}>
-              <p>
-                {what}
-                {current && <strong> · {t("activity.thisSession")}</strong>}
-                <small className="muted">
-                  <When {...when} />
-                  {by && ` · ${by}`}
-                </small>
-              </p>
-            </li>
-          ))}
-        </ul>
-        <p className="aside">
-          {newer && <Link to={`?page=${newer}`}>{t("activity.newer")}</Link>}
-          {newer && older && " · "}
-          {older && <Link to={`?page=${older}`}>{t("activity.older")}</Link>}
-        </p>
-      </section>
+      <p>{t("activity.lead")}</p>
+      <p>
+        <Link to={sentMails ? "?" : "?mails"}>{t(sentMails ? "activity.hideMails" : "activity.showMails")}</Link>
+      </p>
+      <ul className="rows">
+        {events.map(({ id, what, when, by, current }) => (
+          <li key={id}>
+            <p>
+              {what}
+              {current && <strong> · {t("activity.thisSession")}</strong>}
+              <small className="muted">
+                <When {...when} />
+                {by && ` · ${by}`}
+              </small>
+            </p>
+          </li>
+        ))}
+      </ul>
+      <p className="aside">
+        {newer && <Link to={`?page=${newer}${mails}`}>{t("activity.newer")}</Link>}
+        {newer && older && " · "}
+        {older && <Link to={`?page=${older}${mails}`}>{t("activity.older")}</Link>}
+      </p>
       <section>
         <h2>{t("activity.data")}</h2>
         <ul className="rows">

@@ -2,8 +2,9 @@ import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { config } from "#server/config";
 import { logExternalSignInFailure, startExternalSignIn } from "#server/features/visitor/external-sign-in";
 import { plainText } from "~/answers/no-page";
-import { maxAgeOf, methodNotAllowed, returnToOf } from "~/answers/responses";
+import { methodNotAllowed } from "~/answers/responses";
 import { failSignIn, newAttempt, signInCookies } from "~/visitor/oauth-attempt";
+import { maxAgeOf, returnToOf } from "~/visitor/page-query";
 
 export { default } from "~/answers/no-page";
 

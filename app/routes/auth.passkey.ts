@@ -1,14 +1,15 @@
 import type { ActionFunctionArgs } from "@remix-run/node";
 import { factsOf } from "#server/door/request-facts";
 import { addPasskey, startAddingPasskey } from "#server/features/owner/passkeys";
-import { answersIn } from "#server/features/visitor/language";
 import { offersPasskeys, signInWithPasskey, startPasskeySignIn } from "#server/features/visitor/passkey-sign-in";
 import { startResetPasskey } from "#server/features/visitor/password-reset";
 import { startRegistrationPasskey } from "#server/features/visitor/registration";
-import { methodNotAllowed, minutesIn, respond, returnToOf, tooManyRequests } from "~/answers/responses";
+import { answersIn } from "#server/files/texts";
+import { methodNotAllowed, minutesIn, respond, tooManyRequests } from "~/answers/responses";
 import { readFields } from "~/forms/form";
 import type { LinkParameters } from "~/forms/mailed-link";
 import { ceremonyCookie } from "~/visitor/cookies";
+import { returnToOf } from "~/visitor/page-query";
 import { getUser, mustSignInAgain, signIn } from "~/visitor/session";
 import { visitorOf } from "~/visitor/visitor";
 
@@ -20,10 +21,10 @@ async function recentlySignedIn(request: Request) {
 
 const purposes = ["sign-in", "add", "upgrade", "reset", "register"] as const;
 
-type Purpose = (typeof purposes)[number];
+type AskedPurpose = (typeof purposes)[number];
 
 /** Begins the ceremony. `null` if this browser may not. @param link proves the mailbox, in place of a session */
-async function begin(request: Request, purpose: Purpose, link: LinkParameters) {
+async function begin(request: Request, purpose: AskedPurpose, link: LinkParameters) {
   if (purpose === "sign-in") return startPasskeySignIn(visitorOf(request));
   if (purpose === "reset") return startResetPasskey(visitorOf(request), link);
   if (purpose === "register") return startRegistrationPasskey(visitorOf(request), link);
@@ -32,7 +33,7 @@ async function begin(request: Request, purpose: Purpose, link: LinkParameters) {
 }
 
 /** The options of a ceremony. Only this browser can answer the challenge. */
-async function ceremonyOptions(request: Request, purpose: Purpose, link: LinkParameters): Promise<Response> {
+async function ceremonyOptions(request: Request, purpose: AskedPurpose, link: LinkParameters): Promise<Response> {
   if (!offersPasskeys(factsOf(request).origin)) return new Response(null, { status: 404 });
   const begun = await begin(request, purpose, link);
   if (!begun) return new Response(null, { status: 403 });

@@ -1,20 +1,29 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Link, useActionData, useLoaderData, useLocation } from "@remix-run/react";
-import { Fragment } from "react";
+import { Fragment, useEffect } from "react";
+import { config } from "#server/config";
 import { factsOf } from "#server/door/request-facts";
 import { activeSessions } from "#server/features/owner/own-sessions";
-import { passkeysOf } from "#server/features/owner/passkeys";
-import { providerLabel } from "#server/features/visitor/external-sign-in";
+import { passkeysByUse } from "#server/features/owner/passkeys";
 import { offersPasskeys } from "#server/features/visitor/passkey-sign-in";
 import { consentOrigin } from "#server/provider/client";
+import { providerLabel } from "#server/provider/label";
 import { passkeyOffer, shownPasskeys, shownSessions } from "~/account/account-page";
 import { type Refusal, runAccountAction } from "~/account/actions";
 import { respond } from "~/answers/responses";
-import { AccountDetails, DeleteAccount, Person, SessionList } from "~/components/account-details";
+import {
+  AccountDetails,
+  DeleteAccount,
+  emailForm,
+  openEmailForm,
+  Person,
+  SessionList,
+} from "~/components/account-details";
 import { Notice, Page } from "~/components/page";
 import { Questions, WaysIn } from "~/components/ways-in";
-import { useTexts } from "~/document/page-context";
+import { Text, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
+import { noticeCookie } from "~/visitor/cookies";
 import { allowLogOut, mustSignInAgain, requireUser } from "~/visitor/session";
 
 export { pageHeaders as headers } from "~/answers/responses";
@@ -34,19 +43,29 @@ export function loader({ request }: LoaderFunctionArgs) {
       isUndeliverable: undeliverable,
     } = owner.user;
     const sessions = await activeSessions(owner.user.id);
-    const passkeys = offersPasskeys(factsOf(request).origin) ? await passkeysOf(owner.user.id) : null;
+    const passkeys = offersPasskeys(factsOf(request).origin) ? await passkeysByUse(owner.user.id) : null;
     const { offer, headers } = passkeyOffer(request, owner, passkeys);
     const provider = providerLabel(owner.language);
     allowLogOut(request, linked ? null : consentOrigin());
+    const told = new URLSearchParams(noticeCookie.read(request) ?? "");
+    const removedPasskey = told.get("passkey");
+    const { searchParams } = new URL(request.url);
     const page = {
       user: { name, email, picture, password, linked, linkQuestioned, undeliverable },
       provider,
       canConnect: provider !== null && !linked,
       passkeys: passkeys && { ...shownPasskeys(owner, passkeys), ...offer },
       sessions: shownSessions(owner, sessions),
+      unbound: config().deviceBoundSessions && !sessions.some(({ id, isBound }) => isBound && id === owner.sessionId),
       signInAgain: mustSignInAgain(owner),
-      notice: new URL(request.url).searchParams.get("notice"),
+      notice: removedPasskey === null ? (searchParams.get("notice") ?? told.get("notice")) : "passkey_removed",
+      removedPasskey,
+      hasTokens: config().accessTokens !== null,
+      tokensGoOn: config().accessTokens !== null && searchParams.has("tokens"),
     };
+    // A passkey that the browser creates by itself loads the page's data once more.
+    const isReadAgain = offer.upgradable && removedPasskey === null;
+    if (told.size > 0 && !isReadAgain) headers.append("Set-Cookie", noticeCookie.clear(request));
     return data(page, { headers });
   });
 }
@@ -55,9 +74,19 @@ export function action({ request }: ActionFunctionArgs) {
   return respond(() => runAccountAction(request));
 }
 
+/** A browser binds its session to the device before its next request: a page that is only read makes none. */
+function useRequestsFor(unbound: boolean) {
+  useEffect(() => {
+    if (!unbound) return;
+    const timers = [3_000, 60_000].map((wait) => setTimeout(() => fetch("/auth/session").catch(() => {}), wait));
+    return () => timers.forEach(clearTimeout);
+  }, [unbound]);
+}
+
 export default function Dashboard() {
   const t = useTexts();
   const { user, passkeys, canConnect, notice, sessions, ...loaded } = useLoaderData<typeof loader>();
+  useRequestsFor(loaded.unbound);
   const provider = loaded.provider ?? t("account.externalSignIn");
   const waysIn = { ...user, provider, canConnect, passkeys };
   const { key } = useLocation();
@@ -67,7 +96,10 @@ export default function Dashboard() {
     ["email_changed", t("account.emailChanged")],
     ["idp_connected", t("account.connected", { provider })],
     ["idp_disconnected", t("account.disconnected")],
+    ["passkey_removed", loaded.removedPasskey && t("passkeys.removed", { name: loaded.removedPasskey })],
     ["password_changed", t("account.passwordChanged")],
+    ["password_removed", t("account.passwordRemoved")],
+    ["registered", t("account.created")],
     ["sessions_ended", t("account.otherSessionsEnded")],
   ]);
   const failed = !result && notice === "idp_failed" && t("account.connectFailed", { provider });
@@ -77,16 +109,31 @@ export default function Dashboard() {
     errors.question ??
     errors.sessionId ??
     errors.passwordLink ??
+    errors.removal ??
     errors.provider ??
     errors.passkey ??
     failed;
   return (
     <Page title={t("common.accountTitle")} wide>
       <Person {...user} />
-      {done && <Notice role="status">{done}</Notice>}
+      {done && (
+        <Notice role="status">
+          {done}
+          {!result && loaded.tokensGoOn && (
+            <>
+              {" "}
+              <Text of="tokens.goOn" part={<Link to="/account/tokens" />} />
+            </>
+          )}
+        </Notice>
+      )}
       {user.undeliverable && (
-        <Notice role="status" calm>
-          {t("account.undeliverable", { email: user.email, details: t("account.details") })}
+        <Notice role="status" look="warning">
+          <Text
+            of="account.undeliverable"
+            values={{ email: user.email }}
+            part={<a href={`#${emailForm}`} onClick={openEmailForm} />}
+          />
         </Notice>
       )}
       {problem && <Notice role="alert">{problem}</Notice>}
@@ -97,8 +144,14 @@ export default function Dashboard() {
         <SessionList sessions={sessions} />
         <p className="aside">
           <Link to="/account/activity">{t("sessions.activity")}</Link>
+          {loaded.hasTokens && (
+            <>
+              {" · "}
+              <Link to="/account/tokens">{t("tokens.link")}</Link>
+            </>
+          )}
         </p>
-        <AccountDetails email={user.email} />
+        <AccountDetails {...user} />
         <DeleteAccount />
       </Fragment>
     </Page>

@@ -26,7 +26,7 @@ function Linked({ text }: { text: string }) {
 /** In CSS pixels. */
 const widths = [
   ["phone", 375],
-  ["desktop", 800],
+  ["desktop", 768],
 ] as const;
 
 /** The mails of the `log` driver. The route exists in development only (remix.config.js). */

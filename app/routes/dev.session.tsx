@@ -2,10 +2,11 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { useActionData } from "@remix-run/react";
 import { signInWithoutProof } from "#server/features/visitor/development";
 import { requireLoopbackHost } from "~/answers/development";
-import { respond, returnToOf, unprocessable } from "~/answers/responses";
+import { respond, unprocessable } from "~/answers/responses";
 import { EmailForm } from "~/components/form-controls";
 import { Notice, Page } from "~/components/page";
 import { readFields } from "~/forms/form";
+import { returnToOf } from "~/visitor/page-query";
 import { signIn } from "~/visitor/session";
 import { visitorOf } from "~/visitor/visitor";
 

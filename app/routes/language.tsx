@@ -1,8 +1,8 @@
 import { type ActionFunctionArgs, redirect } from "@remix-run/node";
 import { config } from "#server/config";
 import { setNoticeLanguage } from "#server/features/owner/own-sessions";
-import { isLanguage } from "#server/features/visitor/language";
-import { ownPath } from "#server/settings/return-to";
+import { isLanguage } from "#server/files/texts";
+import { ownPath } from "#server/origins/return-to";
 import { methodNotAllowed, respond } from "~/answers/responses";
 import { readFields } from "~/forms/form";
 import { languageCookie } from "~/visitor/cookies";

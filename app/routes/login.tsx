@@ -2,37 +2,28 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, Link, redirectDocument, useActionData, useLoaderData } from "@remix-run/react";
 import { config } from "#server/config";
 import { factsOf } from "#server/door/request-facts";
-import { providerLabel } from "#server/features/visitor/external-sign-in";
 import { inAppBrowser } from "#server/features/visitor/in-app-browser";
 import { logIn } from "#server/features/visitor/login";
 import { offersPasskeys } from "#server/features/visitor/passkey-sign-in";
 import { offersRegistration } from "#server/features/visitor/registration";
+import { providerLabel } from "#server/provider/label";
 import { recentSignInMinutes } from "#server/rules";
-import {
-  allowFormTarget,
-  keepTyped,
-  maxAgeOf,
-  minutesIn,
-  pageAddress,
-  respond,
-  returnToOf,
-  tooManyRequests,
-  unprocessable,
-} from "~/answers/responses";
+import { allowFormTarget, keepTyped, minutesIn, respond, tooManyRequests, unprocessable } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
-import { ExternalSignIn } from "~/components/external-sign-in";
-import { EmailField, LastUsed, SubmitButton } from "~/components/form-controls";
+import { ExternalSignIn, LastUsed } from "~/components/external-sign-in";
+import { EmailField, SubmitButton } from "~/components/form-controls";
 import { LeaveProvider, Notice, Page, Unavailable } from "~/components/page";
 import { PasskeySignIn } from "~/components/passkey-sign-in";
 import { PasswordField } from "~/components/password-field";
 import { Text, usePage, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
-import { lastWay, sessionTokens } from "~/visitor/cookies";
+import { lastWay, loginAddressCookie, sessionTokens } from "~/visitor/cookies";
 import { failureShown } from "~/visitor/oauth-attempt";
+import { maxAgeOf, pageAddress, returnToOf } from "~/visitor/page-query";
 import { followsForm, providerLogoutLink, requireGuest, signIn } from "~/visitor/session";
-import { languageOf, textsFor, visitorOf } from "~/visitor/visitor";
+import { languageOf, textsFor, userAgentOf, visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -42,15 +33,15 @@ export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const failure = failureShown(request);
     const maxAge = maxAgeOf(request) ?? failure?.maxAge ?? null;
-    const mustSignInAgain = await requireGuest(request, returnToOf(request), maxAge);
+    const signedInAs = await requireGuest(request, returnToOf(request), maxAge);
     const returnTo = returnToOf(request) ?? failure?.returnTo ?? null;
     const provider = providerLabel(languageOf(request));
-    const restarts = failure?.canRestart && provider !== null && !mustSignInAgain;
+    const restarts = failure?.canRestart && provider !== null && signedInAs === null;
     const notice = new URL(request.url).searchParams.get("notice");
     const hasTwoSessions = sessionTokens(request).length > 1; // neither counts: a sign-in would lead back to this page
-    const inApp = inAppBrowser(request.headers.get("User-Agent"), pageAddress(request));
+    const inApp = inAppBrowser(userAgentOf(request), pageAddress(request));
     const mayRedirect =
-      notice === null && !mustSignInAgain && !followsForm(request) && !hasTwoSessions && inApp === null;
+      notice === null && signedInAs === null && !followsForm(request) && !hasTwoSessions && inApp === null;
     const isRedirected = config().signInRedirect && mayRedirect;
     if (restarts || isRedirected) throw redirectDocument(withReturnTo("/auth/idp", returnTo, maxAge));
     const passkeys = offersPasskeys(factsOf(request).origin);
@@ -66,7 +57,8 @@ export function loader({ request }: LoaderFunctionArgs) {
       problem: failure?.problem ?? null,
       returnTo,
       maxAge,
-      tooOld: mustSignInAgain && Math.floor(Number(maxAge) / 60), // minutes
+      email: signedInAs ?? loginAddressCookie.read(request),
+      tooOld: signedInAs !== null && Math.floor(Number(maxAge) / 60), // minutes
       registrationClosed: !offersRegistration(),
       lastUsed: last && isOn[last] ? last : null,
       otherAccount: notice === "idp_failed" || notice === "signed_out" || lastWay(request) === "provider",
@@ -130,6 +122,7 @@ function LoginNotice(loaded: Loaded) {
     passkey_set: t("login.passkeySet"),
     email_changed: t("login.emailChanged"),
     signed_out: t("login.signedOut"),
+    invited: t("login.invited"),
     sign_in_again: t("login.signInAgain", { count: recentSignInMinutes }),
   };
   if (notice && Object.hasOwn(done, notice)) return <Notice role="status">{done[notice as keyof typeof done]}</Notice>;
@@ -143,7 +136,8 @@ export default function Login() {
   const loaded = useLoaderData<typeof loader>();
   const { idpEnabled, passkeys, returnTo, maxAge, registrationClosed, lastUsed } = loaded;
   const refused = useActionData<typeof action>();
-  const email = refused?.typed.email;
+  const email = refused?.typed.email ?? loaded.email ?? undefined;
+  const signsInAgain = loaded.tooOld || loaded.notice === "sign_in_again";
   const wrongPassword = refused?.wrongPassword && {
     "aria-invalid": true,
     "aria-describedby": "refusal",
@@ -154,6 +148,11 @@ export default function Login() {
       <CookiesBlocked />
       {!refused && <LoginNotice {...loaded} />}
       {loaded.tooOld && <Notice role="status">{t("login.signInAgain", { count: loaded.tooOld })}</Notice>}
+      {signsInAgain && loaded.email && (
+        <p>
+          <Text of="login.signedInAs" values={{ address: loaded.email }} part={<strong dir="ltr" />} />
+        </p>
+      )}
       <LeaveProvider {...loaded} />
       {refused && "fault" in refused && <Unavailable requestId={refused.fault} />}
       {refused?.message && (
@@ -192,7 +191,7 @@ export default function Login() {
       )}
       {idpEnabled && <ExternalSignIn {...loaded} or={passwordless === null} lastUsed={lastUsed === "provider"} />}
       {passkeys && <PasskeySignIn {...loaded} or={!idpEnabled} lastUsed={lastUsed === "passkey"} />}
-      {!registrationClosed && (
+      {!registrationClosed && !signsInAgain && (
         <p className="aside">
           <Text of="login.createAccount" part={<Link to={withReturnTo("/register", returnTo, maxAge)} />} />
         </p>

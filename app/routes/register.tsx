@@ -2,10 +2,10 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { config } from "#server/config";
 import { isMailLogged } from "#server/features/visitor/development";
-import { providerLabel } from "#server/features/visitor/external-sign-in";
 import { inAppBrowser } from "#server/features/visitor/in-app-browser";
 import { requestRegistration } from "#server/features/visitor/registration";
-import { maxAgeOf, pageAddress, respond, returnToOf } from "~/answers/responses";
+import { providerLabel } from "#server/provider/label";
+import { respond } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
 import { ExternalSignIn } from "~/components/external-sign-in";
@@ -15,8 +15,9 @@ import { SentPage } from "~/components/sent-page";
 import { Text, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { askForMail } from "~/forms/mailed-link";
+import { maxAgeOf, pageAddress, returnToOf } from "~/visitor/page-query";
 import { requireGuest } from "~/visitor/session";
-import { languageOf, visitorOf } from "~/visitor/visitor";
+import { languageOf, userAgentOf, visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -31,7 +32,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     return {
       idpEnabled: provider !== null,
       provider,
-      inApp: inAppBrowser(request.headers.get("User-Agent"), pageAddress(request)),
+      inApp: inAppBrowser(userAgentOf(request), pageAddress(request)),
       registration: config().registration.mode,
       email,
       returnTo,
@@ -45,6 +46,8 @@ export function action({ request }: ActionFunctionArgs) {
   return askForMail(request, (email) => requestRegistration(visitorOf(request), email, returnToOf(request)));
 }
 
+const outcomes = { open: "register.sent", domains: "register.sentDomains", closed: "register.sentInvited" } as const;
+
 export default function Register() {
   const t = useTexts();
   const { idpEnabled, provider, inApp, registration, email, returnTo, maxAge, isMailLogged } =
@@ -55,23 +58,30 @@ export default function Register() {
       <Text of="register.logIn" part={<Link to={withReturnTo("/login", returnTo, maxAge)} />} />
     </p>
   );
-  if (registration === "closed") {
-    return (
-      <Page title={t("register.title")}>
-        <p>{t("register.closed")}</p>
-        {logIn}
-      </Page>
-    );
-  }
   if (answer && "status" in answer) {
     return (
       <SentPage
         sent={answer}
-        outcome={registration === "domains" ? "register.sentDomains" : "register.sent"}
+        outcome={outcomes[registration]}
         again={withReturnTo("/register", returnTo, maxAge)}
         login={withReturnTo("/login", returnTo, maxAge)}
         isMailLogged={isMailLogged}
       />
+    );
+  }
+  if (registration === "closed") {
+    return (
+      <Page title={t("register.title")}>
+        <p>{t("register.closed")}</p>
+        {answer && <Unavailable requestId={answer.fault} />}
+        <EmailForm
+          action={withReturnTo("/register", returnTo, maxAge)}
+          email={answer?.email ?? email}
+          submit={t("register.invited")}
+          quiet
+        />
+        {logIn}
+      </Page>
     );
   }
   return (

@@ -1,14 +1,22 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
+import { useLoaderData } from "@remix-run/react";
 import { config } from "#server/config";
-import { completeRegistration, isRegistrationLinkLive } from "#server/features/visitor/registration";
-import { allowedReturn, allowFormTarget, respond, returnToOf, unprocessable } from "~/answers/responses";
+import { inAppBrowser } from "#server/features/visitor/in-app-browser";
+import { completeRegistration, invitationOf, isRegistrationLinkLive } from "#server/features/visitor/registration";
+import { providerLabel } from "#server/provider/label";
+import { allowFormTarget, respond, unprocessable } from "~/answers/responses";
 import { returnToName } from "~/answers/return-to";
+import { CookiesBlocked } from "~/components/cookies-blocked";
+import { ExternalSignIn } from "~/components/external-sign-in";
 import { MailedLinkPage } from "~/components/mailed-link-page";
+import { useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { type LinkRefusal, openedLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
+import { noticeCookie } from "~/visitor/cookies";
+import { allowedReturn, pageAddress, returnToOf } from "~/visitor/page-query";
 import { signIn } from "~/visitor/session";
-import { textsFor, visitorOf } from "~/visitor/visitor";
+import { languageOf, textsFor, userAgentOf, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("complete.title", { password: true });
 
@@ -16,15 +24,26 @@ export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const returnTo = returnToOf(request);
     const link = await openedLink(request, isRegistrationLinkLive);
+    const invitation = link.problem === null ? await invitationOf(link.email) : null;
+    const invited = invitation && {
+      name: invitation.name ?? "",
+      provider: providerLabel(languageOf(request)),
+      inApp: inAppBrowser(userAgentOf(request), pageAddress(request)),
+    };
     const registrationClosed = config().registration.mode === "closed";
     allowFormTarget(request, returnTo);
-    return { ...link, ...(returnTo && { [returnToName]: returnTo }), registrationClosed };
+    return {
+      ...link,
+      ...(returnTo && { [returnToName]: returnTo }),
+      registrationClosed,
+      ...(invited && { name: invited.name, invited }),
+    };
   });
 }
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const { fields, typed } = await readFields(request, ...wayInFields, returnToName);
+    const { fields, typed } = await readFields(request, ...wayInFields, "name", returnToName);
     const returnTo = allowedReturn(fields[returnToName]);
     const t = textsFor(request);
     const refuse = (why: Pick<LinkRefusal, "invalidLink" | "errors">) => {
@@ -35,10 +54,28 @@ export function action({ request }: ActionFunctionArgs) {
     const done = await completeRegistration(visitorOf(request), fields);
     if (done === "invalid_link") return refuse({ invalidLink: t("link.invalid") });
     if ("problem" in done) return refuse({ errors: wayInMessage(t, done.problem) });
-    return signIn(request, { ...done, returnTo });
+    const headers = new Headers();
+    if (returnTo === null) headers.set("Set-Cookie", noticeCookie.write(request, "notice=registered"));
+    return signIn(request, { ...done, returnTo, headers });
   });
 }
 
 export default function CompleteRegistration() {
-  return <MailedLinkPage purpose="register" />;
+  const t = useTexts();
+  const { invited, return_to: returnTo = null } = useLoaderData<typeof loader>();
+  if (!invited) return <MailedLinkPage purpose="register" before={<CookiesBlocked />} />;
+  const { provider, inApp } = invited;
+  const before = (
+    <>
+      <CookiesBlocked />
+      <p>{t("complete.invited")}</p>
+    </>
+  );
+  return (
+    <MailedLinkPage
+      purpose="register"
+      before={before}
+      after={provider && <ExternalSignIn {...{ provider, inApp, returnTo }} maxAge={null} />}
+    />
+  );
 }

@@ -6,7 +6,7 @@ import { MailedLinkPage } from "~/components/mailed-link-page";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { type LinkRefusal, openedLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
-import { deviceCookie } from "~/visitor/cookies";
+import { deviceCookie, loginAddressCookie } from "~/visitor/cookies";
 import { textsFor, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("reset.title", { description: "forgot.description", password: true });
@@ -22,7 +22,8 @@ export function action({ request }: ActionFunctionArgs) {
     const done = await resetPassword(visitorOf(request), fields);
     if (done === "invalid_link") return unprocessable<LinkRefusal>({ typed, invalidLink: t("link.invalidReset") });
     if ("problem" in done) return unprocessable<LinkRefusal>({ typed, errors: wayInMessage(t, done.problem) });
-    const headers = { "Set-Cookie": deviceCookie.write(request, done.deviceToken) };
+    const headers = new Headers({ "Set-Cookie": deviceCookie.write(request, done.deviceToken) });
+    headers.append("Set-Cookie", loginAddressCookie.write(request, fields.email));
     return redirect(`/login?notice=${fields.passkey ? "passkey_set" : "password_reset"}`, { headers });
   });
 }

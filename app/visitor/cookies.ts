@@ -1,7 +1,8 @@
 import { config } from "#server/config";
-import { boundCookieAttributes, cookieOf, cookieValues, originOf, sessionCookieName } from "#server/door/request-facts";
+import { type CookieAttributes, serializeCookie } from "#server/crypto/oslo";
+import { cookieOf, cookieValues, originOf } from "#server/door/request-facts";
+import { boundCookieAttributes, sessionCookieName } from "#server/door/session-cookies";
 import type { SessionToken } from "#server/features/owner/own-sessions";
-import { type CookieAttributes, serializeCookie } from "#server/oslo";
 import { DEVICE_LIFETIME_MS, PASSKEY_CHALLENGE_TTL_MS, type SignInWay, signInWays } from "#server/rules";
 
 export const isHttps = (request: Request) => originOf(request).startsWith("https:");
@@ -38,6 +39,17 @@ export const deviceCookie = hostCookie("device", DEVICE_LIFETIME_MS);
 export const ceremonyCookie = hostCookie("passkey", PASSKEY_CHALLENGE_TTL_MS);
 /** The sign-in after which the account page last offered a passkey in this browser. */
 export const passkeyOfferedCookie = hostCookie("passkey-offered", DEVICE_LIFETIME_MS);
+/** A text of any characters, for the next page. */
+function textCookie(name: string, lifetime: number) {
+  const stored = hostCookie(name, lifetime);
+  const read = (request: Request) => new URLSearchParams(`text=${stored.read(request) ?? ""}`).get("text") || null;
+  return { ...stored, read };
+}
+
+/** What the account page says once, as a query: `notice`, and `passkey`, the name of one that was removed. */
+export const noticeCookie = textCookie("notice", 60_000);
+/** The address that the login page fills in: after a reset, or if the owner of a session must sign in again. */
+export const loginAddressCookie = textCookie("login-address", 600_000);
 /** Set if this browser has signed in with the provider since its last logout. */
 export const atProvider = hostCookie("provider", DEVICE_LIFETIME_MS);
 /** Binds the sign-ins at the provider to this browser, on https. */

@@ -2,10 +2,10 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { redirect } from "@remix-run/node";
 import { config } from "#server/config";
 import { factsOf, originOf } from "#server/door/request-facts";
-import { type SignInProblem, signInProblems } from "#server/features/visitor/external-sign-in";
+import { type SignInProblem, signInProblems } from "#server/events/sign-in-failures";
+import { allowedTarget } from "#server/origins/return-to";
 import type { Attempt } from "#server/provider/client";
 import { parseMaxAge } from "#server/rules";
-import { allowedTarget } from "#server/settings/return-to";
 import { isHttps, oauthCookie, readCookie, readCookies, sentPairs, sessionToken, writeCookie } from "./cookies";
 
 export const attemptLifetime = 600; // seconds
@@ -127,7 +127,7 @@ export function failSignIn(request: Request, headers: Headers, failed: Partial<S
 export const failureShown = (request: Request): SignInAttempt | null =>
   new URL(request.url).searchParams.get("notice") === "idp_failed" ? readAttempt(request, failureName) : null;
 
-/** Uses up the restart of a failed attempt. @returns whether there was one: the attempt that starts now is it */
+/** A failed attempt may be restarted once. @returns whether the attempt that starts now is such a restart */
 function takeRestart(request: Request, headers: Headers): boolean {
   const failure = readAttempt(request, failureName);
   if (failure?.canRestart) writeFailure(request, headers, { ...failure, canRestart: false });

@@ -1,4 +1,5 @@
 import { redirect, redirectDocument } from "@remix-run/node";
+import { offerHeader } from "#server/accounts/session-binding/offer";
 import { config } from "#server/config";
 import { factsOf, originOf } from "#server/door/request-facts";
 import { SessionNotRefreshed } from "#server/errors";
@@ -6,14 +7,16 @@ import { logOut, type NewSession, type SessionToken } from "#server/features/own
 import { type Owner, resumeSession } from "#server/features/owner/signed-in";
 import { knownLogoutUrl, logoutUrl } from "#server/provider/client";
 import { isOlderThan, recentSignInMinutes, type SignInWay } from "#server/rules";
-import { allowedReturn, allowFormTarget, maxAgeOf, returnToOf } from "~/answers/responses";
+import { allowFormTarget } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
+import { allowedReturn, maxAgeOf, returnToOf } from "~/visitor/page-query";
 import {
   atProvider,
   boundToken,
   clearBound,
   deviceCookie,
   lastWayCookie,
+  loginAddressCookie,
   sessionToken,
   sessionTokens,
   writeSession,
@@ -56,19 +59,19 @@ export const followsForm = (request: Request) => factsOf(request).method === "PO
 
 /**
  * Lets a guest pass, and a signed-in user whose sign-in is older than `maxAge` seconds.
- * @returns whether it is such a user
+ * @returns the address of such a user; `null` for a guest
  * @throws Response for another one: to where a sign-in leads, or to the account page if one has failed
  */
 export async function requireGuest(
   request: Request,
   returnTo: string | null = null,
   maxAge = maxAgeOf(request),
-): Promise<boolean> {
+): Promise<string | null> {
   const isRefusedForm = followsForm(request);
   const signedIn = isRefusedForm && maxAge === null ? null : await getUser(request, !isRefusedForm);
-  if (!signedIn) return false;
-  if (maxAge !== null && isOlderThan(maxAge, signedIn.signedInAt)) return true;
-  if (isRefusedForm) return false;
+  if (!signedIn) return null;
+  if (maxAge !== null && isOlderThan(maxAge, signedIn.signedInAt)) return signedIn.user.email;
+  if (isRefusedForm) return null;
   const failed = new URL(request.url).searchParams.get("notice") === "idp_failed";
   const failure = failureShown(request);
   if (failed && !returnTo && failure?.problem !== "stale") throw redirect("/dashboard?notice=idp_failed");
@@ -78,9 +81,10 @@ export async function requireGuest(
   throw redirectTo(isThisPage ? "/dashboard" : target);
 }
 
-/** Against use of an unattended browser. @throws Response to the login page, which is for guests: the session ends */
+/** Against use of an unattended browser. @throws Response that ends the session and leads to the login page */
 export async function requireRecentSignIn(request: Request, owner: Owner): Promise<void> {
-  if (mustSignInAgain(owner)) throw await signOut(request, "/login?notice=sign_in_again");
+  if (!mustSignInAgain(owner)) return;
+  throw await signOut(request, "/login?notice=sign_in_again", loginAddressCookie.write(request, owner.user.email));
 }
 
 interface CompletedSignIn {
@@ -99,6 +103,7 @@ export function signIn(request: Request, completed: CompletedSignIn): Response {
   if (config().deviceBoundSessions) headers.append("Set-Cookie", clearBound(request));
   writeBindingOffer(headers, session);
   headers.append("Set-Cookie", lastWayCookie.write(request, way));
+  if (loginAddressCookie.read(request)) headers.append("Set-Cookie", loginAddressCookie.clear(request));
   if (deviceToken !== undefined) headers.append("Set-Cookie", deviceCookie.write(request, deviceToken));
   return redirectTo(returnTo ?? config().afterSignIn, headers);
 }
@@ -109,11 +114,8 @@ export function keepSession(request: Request, session: SessionToken, location: s
   return redirect(location, { headers });
 }
 
-/** Device Bound Session Credentials, "Secure-Session-Registration HTTP header field". */
 function writeBindingOffer(headers: Headers, { bindingChallenge }: SessionToken): void {
-  if (bindingChallenge === undefined) return;
-  const offer = `(ES256 RS256);path="/auth/device/register";challenge="${bindingChallenge}"`;
-  headers.set("Secure-Session-Registration", offer);
+  if (bindingChallenge !== undefined) headers.set(...offerHeader(bindingChallenge));
 }
 
 async function endSession(request: Request): Promise<Headers> {

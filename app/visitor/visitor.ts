@@ -1,9 +1,9 @@
 import Negotiator from "negotiator";
 import { config } from "#server/config";
 import { factsOf, goneOf } from "#server/door/request-facts";
-import { answersIn } from "#server/features/visitor/language";
+import { answersIn } from "#server/files/texts";
 import { isLanguage, type Language, languages } from "#server/languages/languages";
-import type { Visitor } from "#server/visitor";
+import type { Visitor } from "#server/visitor/visitor";
 import { ceremonyCookie, deviceCookie, languageCookie, sessionTokens } from "./cookies";
 
 const longestHeader = 512; // characters; browsers send fewer than 200
@@ -24,10 +24,12 @@ export const languageOf = (request: Request) =>
 
 export const textsFor = (request: Request) => answersIn(languageOf(request));
 
+export const userAgentOf = (request: Request) => request.headers.get("User-Agent")?.slice(0, longestHeader) ?? null;
+
 export const visitorOf = (request: Request): Visitor => ({
   network: factsOf(request).client,
   language: languageOf(request),
-  userAgent: request.headers.get("User-Agent"),
+  userAgent: userAgentOf(request),
   sessionTokens: sessionTokens(request),
   deviceToken: deviceCookie.read(request),
   ceremonyToken: ceremonyCookie.read(request),

@@ -21,7 +21,7 @@ const numberOfUser = "split_part(split_part(email, '@', 1), '-', 2)";
  * Accounts beside those of the bench, each with a session and a device. The sessions were used within their 14 days, so
  * that some of them end in every hour.
  */
-async function addUsers(database: pg.Client, users: number): Promise<void> {
+export async function addUsers(database: pg.Client, users: number): Promise<void> {
   await database.query(
     `insert into users (id, email, password_hash, idp_id, created_at)
      select gen_random_uuid(), 'known-' || n || '@bench.example', hash, 'idp-' || n, now() - random() * interval '1 year'

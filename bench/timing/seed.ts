@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { hashPassword } from "#server/accounts/passwords/password-hashing";
+import { sha256 } from "#server/crypto/tokens";
 import { Device, Session, User } from "#server/database/entities";
 import { migrate } from "#server/database/migrate";
 import { type Database, openDatabase } from "#server/database/orm";
-import { sha256 } from "#server/tokens";
 import { unknownVisitor } from "../../tests/support/accounts";
 
 export const newAddresses = (count: number) =>

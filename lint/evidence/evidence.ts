@@ -1,14 +1,16 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
+import { events } from "#server/events/events";
 import { settings } from "#server/settings/settings";
 import { advisories } from "./advisories";
 import { type Denied, type Reason, reasons } from "./reasons";
 import { chapters, requirements, sections } from "./requirements";
 
 /**
- * Writes docs/asvs.md: each requirement with the tests that have its number as a tag (`{ tags: "6.2.4" }`), and with the
- * reason why it has none or is met in part only. With `--check` it only says whether the page is up to date.
+ * Writes docs/evidence/asvs.md: each requirement with the tests that have its number as a tag (`{ tags: "6.2.4" }`),
+ * and with the reason why it has none or is met in part only. With `--check` it only says whether the page is up to
+ * date.
  */
 
 interface NamedTest {
@@ -71,7 +73,7 @@ function existing(): Record<keyof Denied, string> {
   const { dependencies } = JSON.parse(readFileSync("package.json", "utf8"));
   return {
     settings: Object.values(settings).flatMap(Object.keys).join("\n"),
-    events: [...readFileSync("server/events.ts", "utf8").matchAll(/"(\w+\.\w+)"/g)].map(([, name]) => name).join("\n"),
+    events: Object.keys(events).join("\n"),
     routes: readdirSync("app/routes")
       .map((file) => file.replace(/\.tsx?$/, ""))
       .join("\n"),
@@ -158,7 +160,7 @@ const page = [
   "requirement that is met in part, by somebody else, or not at all says so, and these come first. At the end: advisories, and",
   "the tests that hold the same attack off here, or why it cannot happen. A reason that denies a feature names what must not",
   "exist, and `npm run check` fails when it does. `npx vitest run --tags-filter 6.2.4` runs the tests of one requirement, and",
-  "`npm run evidence` writes this page; `npm run check` compares it. What was asked for is in [requirements.md](requirements.md).",
+  "`npm run evidence` writes this page; `npm run check` compares it. What was asked for is in [requirements.md](../requirements.md).",
   "",
   `Of ${requirements.length} requirements, ${count("shown")} are shown by tests, ${count("In part")} are met in part, ${count("Not met")} are not met, and`,
   `${count("Does not apply")} do not apply. The other ${count("")} are documented, or the proxy's or the operator's.`,
@@ -179,9 +181,10 @@ const page = [
 ].join("\n");
 
 if (process.argv.includes("--check")) {
-  if (readFileSync("docs/asvs.md", "utf8") !== page) problems.push("docs/asvs.md is out of date: npm run evidence");
+  if (readFileSync("docs/evidence/asvs.md", "utf8") !== page)
+    problems.push("docs/evidence/asvs.md is out of date: npm run evidence");
 } else if (problems.length === 0) {
-  writeFileSync("docs/asvs.md", page);
+  writeFileSync("docs/evidence/asvs.md", page);
 }
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;

@@ -2,7 +2,7 @@
 export interface Denied {
   /** Names of settings. */
   settings?: string;
-  /** Names of the events in `server/events.ts`. */
+  /** Names of the events in `server/events/events.ts`. */
   events?: string;
   /** Files in `app/routes/`, without the extension. */
   routes?: string;
@@ -15,7 +15,7 @@ export interface Denied {
 export type Reason = string | [text: string, denied: Denied];
 
 const noHeader =
-  "In part: the 200 of `/auth/verify`, which no browser sees, the 503 of a pipelined request and the status alone of a request that Node's parser refuses have no such header.";
+  "In part: the 200 of `/auth/verify`, which no browser sees, the 503 of a pipelined request, the status alone of a request that Node's parser refuses, and the port of the metrics, which no browser asks, have no such header.";
 
 /**
  * Why a requirement does not apply, is not met, is met by a document, or is met in part beside the tests that show the
@@ -23,7 +23,10 @@ const noHeader =
  * not exist.
  */
 export const reasons: Record<string, Reason> = {
-  "1.2.5": ["Does not apply: the service runs no other program.", { code: "child_process" }],
+  "1.2.5": [
+    "Does not apply: the service runs no shell. Its one program is Node itself, with a fixed text, for initdb.",
+    { code: String.raw`shell: true|execSync|import \{ exec` },
+  ],
   "1.2.6": ["Does not apply: no LDAP.", { packages: "ldap" }],
   "1.2.7": ["Does not apply: no XPath.", { packages: "xpath|xmldom|libxml" }],
   "1.2.8": ["Does not apply: no LaTeX.", { packages: "tex" }],
@@ -40,7 +43,7 @@ export const reasons: Record<string, Reason> = {
     { packages: "handlebars|mustache|liquid|ejs|markdown|marked|sass" },
   ],
   "1.3.6":
-    "The addresses that are called come from the settings and from the issuer's discovery document, which the operator trusts; the endpoints of an https issuer are https. The host of `WEBHOOK_URL` must not have a private address. A user's picture is never fetched.",
+    "The addresses that are called come from the settings and from the issuer's discovery document, which the operator trusts; the endpoints of an https issuer are https. A connection for `WEBHOOK_URL` to a private address is ended before anything is sent. A user's picture is never fetched.",
   "1.3.7": [
     "Does not apply: every template is a part of the code.",
     { packages: "handlebars|mustache|liquid|ejs|nunjucks" },
@@ -55,9 +58,9 @@ export const reasons: Record<string, Reason> = {
   "1.5.1": ["Does not apply: no XML is parsed.", { packages: "xml|saml" }],
   "2.1": "Documented: docs/threat-model.md, docs/decisions.md, and the contract tests of each field.",
   "3.3.1":
-    "In part: `oauth_…`, `idp_failure` and `last_sign_in` are Secure but have no prefix. `oauth_state` was asked for by name.",
+    "In part: `oauth_…`, `idp_failure`, `last_sign_in` and `tried`, which a script sets to see whether cookies work, are Secure but have no prefix. `oauth_state` was asked for by name.",
   "3.3.3":
-    "In part: `oauth_…`, `idp_failure` and `last_sign_in` are Secure but have no prefix. `oauth_state` was asked for by name.",
+    "In part: `oauth_…`, `idp_failure`, `last_sign_in` and `tried`, which a script sets to see whether cookies work, are Secure but have no prefix. `oauth_state` was asked for by name.",
   "3.4.1": noHeader,
   "3.4.3": noHeader,
   "3.4.4": noHeader,
@@ -120,17 +123,22 @@ export const reasons: Record<string, Reason> = {
     "In part: the current password, or a sign-in of the last 15 minutes. A sign-in through the provider counts as one, although the provider may have asked for nothing.",
   "7.5.2": "In part: ending a session asks for no new sign-in.",
   "7.6.1":
-    "Documented here: a logout at the provider ends the sessions here (`oidc`), one here goes on there with `IDP_LOGOUT`; otherwise both are independent.",
+    "Documented here: a page behind the door may ask for a recent sign-in (`max_age`), for which the provider is asked to authenticate anew; a logout at the provider ends the sessions here (`oidc`), one here goes on there with `IDP_LOGOUT`; otherwise both are independent.",
   "7.6.2":
     "Not met: any link to `/auth/idp` starts a sign-in, which a provider may complete without a click. The GET was asked for.",
   "8.1":
     "Documented here: a user reads and changes the own account and nothing else. An operator gives groups; the proxy asks `/auth/verify` for one, and applications read them (docs/applications.md).",
   "8.4": ["Does not apply: there are no tenants.", { settings: "TENANT" }],
+  "9.1.3":
+    "In part: the proof with which a browser binds its session is verified by the key in its own header, because it is the key that is registered. Every later proof is verified by the stored key.",
   "10.1.2":
     "In part: over http, which is for development, the cookie `oauth_state` alone binds an attempt to its browser. On https, `__Host-oauth` proves it.",
   "10.2.1": "PKCE is off unless `IDP_PKCE=true`.",
   "10.3": ["Does not apply: Latchkey is a client, not a resource server.", { code: "introspect" }],
-  "10.4": ["Does not apply: Latchkey is a client, not an authorization server.", { routes: "authorize|token" }],
+  "10.4": [
+    "Does not apply: Latchkey is a client, not an authorization server.",
+    { routes: "authorize|(?<!account\\.)token" },
+  ],
   "10.5.1": ["Does not apply: no ID token is used.", { code: String.raw`\bid_token\b` }],
   "10.5.2": [
     "There is no ID token: the id is the profile's, stored with its issuer.",
@@ -139,12 +147,12 @@ export const reasons: Record<string, Reason> = {
   "10.5.4": ["Does not apply: no ID token is used.", { code: String.raw`\bid_token\b` }],
   "10.5.5":
     "In part: a logout token may have no type, because providers send such ones. Another type than `logout+jwt` or `JWT` is refused, and so is a token without the event or with a `nonce`.",
-  "10.6": ["Does not apply: Latchkey is a client, not a provider.", { routes: "authorize|token" }],
+  "10.6": ["Does not apply: Latchkey is a client, not a provider.", { routes: "authorize|(?<!account\\.)token" }],
   "10.7": ["Does not apply: the provider asks for consent.", { routes: "consent" }],
   "11.1.1":
-    "Documented in docs/commands.md: the life of the signing keys and of `IDENTITY_KEY`. There is one `WEBHOOK_SECRET` at a time: it is changed here and in the application together. Other secrets are made by the services that take them.",
+    "Documented in docs/commands.md: the life of the signing keys and of `IDENTITY_KEY`. There is one `WEBHOOK_SECRET` and one `MAIL_EVENTS_SECRET` at a time: each is changed here and in the application or the mail service together. The public key of a bound session, and of a passkey, goes with its row. Other secrets are made by the services that take them.",
   "11.1.2": [
-    "Documented here: SHA-256 (tokens, PKCE), SHA-1 (the first five digits of a new password's hash, for the range service), HMAC-SHA-256 (webhooks, attempts at the provider), Argon2id (19 MiB, t=2, p=1), bcrypt, scrypt and PBKDF2 (imported hashes); ES256 and A256GCM (identity tokens and their keys), ES256 and RS256 (passkeys; EdDSA for older ones), the asymmetric algorithms of a logout token; 256 random bits. TLS is Node's and the proxy's.",
+    "Documented here: SHA-256 (tokens, PKCE), SHA-1 (the first five digits of a new password's hash, for the range service), HMAC-SHA-256 (webhooks, mail events, attempts at the provider), Argon2id (19 MiB, t=2, p=1), bcrypt, scrypt and PBKDF2 (imported hashes); ES256 and A256GCM (identity tokens and their keys), ES256 and RS256 of 2,048 to 4,096 bits (passkeys, with EdDSA for older ones; bound sessions), the asymmetric algorithms of a logout token; 256 random bits. TLS is Node's and the proxy's.",
     { code: String.raw`createHash\("(?!sha256"|sha1")|createHmac\("(?!sha256")|createCipheriv|createSign\(` },
   ],
   "11.2.1": [
@@ -161,11 +169,11 @@ export const reasons: Record<string, Reason> = {
   "12.1.3": ["Does not apply: no client certificate.", { settings: "CLIENT_CERT", code: "requestCert" }],
   "12.2": "The proxy's: it ends TLS. SECURITY.md says that Latchkey is served over https.",
   "12.3.1":
-    "In part: the proxy's for visitors. Not encrypted are a PostgreSQL without `sslmode=verify-full`, a mail service or a webhook on a loopback address, and a provider whose `IDP_ISSUER` itself is http.",
+    "In part: the proxy's for visitors. Not encrypted are a PostgreSQL without `sslmode=verify-full`, a mail service or a webhook on a loopback address, the metrics and the forward authentication of the proxy, and a provider whose `IDP_ISSUER` itself is http.",
   "12.3.3": "The operator's: Latchkey and the proxy are on one machine, or on a network that is theirs.",
   "12.3.4": "The operator's: `NODE_EXTRA_CA_CERTS` and `sslrootcert` name an authority of one's own.",
   "13.1":
-    "Documented here: the database, the mail service, the provider (the endpoints and keys that its discovery names), the application at `WEBHOOK_URL` and, with `BREACHED_PASSWORDS=on`, the range service are called, and nothing else; `doctor` also calls `APP_URL`. No user can name an address that is called.",
+    "Documented here: the database, the mail service, the provider (the endpoints and keys that its discovery names), the application at `WEBHOOK_URL` and, with `BREACHED_PASSWORDS=on`, the range service are called, and nothing else; `doctor` also calls `APP_URL` and, with `SESSION_DOMAIN`, the host of the site. No user can name an address that is called.",
   "13.2.1": [
     "In part: `DATABASE_URL` takes a client certificate (`sslcert`, `sslkey`). The mail service gets a static key. The provider gets a static secret: the fields of its token request were asked for, so there is no `private_key_jwt`.",
     { code: "private_key_jwt" },
@@ -175,20 +183,19 @@ export const reasons: Record<string, Reason> = {
   "13.3": "The operator's: secrets come from the environment or from files, which a vault can write.",
   "13.4.1": "The operator's: docs/operation.md installs without `.git`, and only `public/` is served.",
   "13.4.5": "`/healthz` and `/readyz` are public on purpose.",
-  "14.1":
-    "Not met: there is no written classification. The data are addresses, names, URLs of pictures, hashes and user agents.",
+  "14.1": "Documented: SECURITY.md, What is kept of a person, with a class and the protection of each.",
   "14.2.1":
     "Not met: a mailed link has its token and an address in the query, the only place that it can have. It works once, for an hour. `/forgot-password?email=…` has the address that was typed at `/login`. Neither is logged.",
   "14.2.3": "In part: the browser loads a user's picture from its host, without a referrer.",
-  "14.2.4": "Not met, as 14.1.",
+  "14.2.4": "Documented: SECURITY.md, What is kept of a person.",
   "14.3.1":
     "Not met: after a logout, a page that is open in another tab still shows the account until its next request.",
   "14.3.3": "Shown by the code: besides cookies, a browser stores scroll positions and the version of the build.",
-  "15.1.1": "Not met: no time frame is written down. docs/react-router.md dates each known advisory.",
+  "15.1.1": "Documented: docs/dependencies.md, Known advisories: 7 or 30 days after a fix exists.",
   "15.1.2": "`package-lock.json` is the inventory; docs/operation.md prints what of it is installed.",
   "15.1.3": "Documented: docs/decisions.md, on password hashing.",
   "15.2.1":
-    "In part: no time frame is written down, and Remix 2 has no updates any more. docs/react-router.md names each known advisory of a dependency, those of development too, with its reach.",
+    "In part: Remix 2 has no updates any more. docs/dependencies.md has the time frames, and each known advisory of a dependency, those of development too, with its reach; `npm run advisories` compares it with the lock file and with npm's audit.",
   "15.2.2": "In part: somebody with several networks can fill the 64 places for waiting hashes; one client cannot.",
   "16.1.1": "Documented: docs/monitoring.md. Where logs go is the operator's decision.",
   "16.2.1":

@@ -1,7 +1,7 @@
 import ky from "ky";
 import type * as z from "zod";
 import { CallError } from "../errors";
-import type { SignInStep } from "../events";
+import type { SignInStep } from "../events/sign-in-failures";
 
 const longestCall = 5_000; // ms, from the start of the call to the end of the answer's body
 const largestAnswer = 1_048_576; // bytes, decoded
@@ -93,6 +93,7 @@ export async function callText(url: string, call: Call): Promise<string> {
     return await readBounded(response, signal);
   } catch (error) {
     if (error instanceof CallError) throw error;
+    if (error instanceof Error && error.cause instanceof CallError) throw error.cause; // of the connection
     throw signal.aborted ? new CallError("timeout") : new CallError("unreachable", causeCode(error));
   }
 }

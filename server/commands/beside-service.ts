@@ -7,9 +7,9 @@ import { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import * as z from "zod";
 import { version } from "../../package.json";
-import { context, type Terminal } from "../context";
 import { errorFields, log } from "../log";
-import { terminal } from "../terminal";
+import { askingTerminal, context, terminal } from "../process/context";
+import type { Terminal } from "../process/terminal";
 
 // The embedded database serves one process. A service that holds it runs the commands of the command line, which asks
 // by a socket in the data folder: only the folder's owner, and root, can reach it.
@@ -32,20 +32,28 @@ const request = z.object({
 });
 type Request = z.infer<typeof request>;
 
-const answer = z.union([z.object({ out: z.string() }), z.object({ err: z.string() }), z.object({ status: z.int() })]);
+const answer = z.union([
+  z.object({ out: z.string() }),
+  z.object({ err: z.string() }),
+  z.object({ bytes: z.base64() }), // for standard output
+  z.object({ status: z.int() }),
+]);
 type Answer = z.infer<typeof answer>;
 
 const readFiles = new Map<string, Buffer>();
 
-/** Keeps what it reads: the service cannot read the files of whoever runs the command. */
+/** A command line keeps what it reads: the service cannot read the files of whoever runs the command. */
 export async function readOperand(path: string): Promise<Buffer> {
   const content = await terminal().readFile(path);
-  readFiles.set(path, content);
+  if (!askingTerminal()) readFiles.set(path, content);
   return content;
 }
 
-/** Lets the service that holds the folder run the command. @returns its status; `null` when no service answers */
-export async function askService(folder: string, words: string[]): Promise<number | null> {
+/**
+ * Lets the service that holds the folder run the command.
+ * @param take gets its output if it is bytes @returns its status; `null` when no service answers
+ */
+export async function askService(folder: string, words: string[], take?: (bytes: Buffer) => Promise<void>) {
   const path = socketIn(folder);
   if (path === null) return null;
   const socket = net.connect(path);
@@ -62,6 +70,10 @@ export async function askService(folder: string, words: string[]): Promise<numbe
     for await (const line of createInterface({ input: socket })) {
       const part = answer.parse(JSON.parse(line));
       if ("status" in part) return part.status;
+      if ("bytes" in part) {
+        await take?.(Buffer.from(part.bytes, "base64"));
+        continue;
+      }
       const stream = "out" in part ? out : err;
       if (!stream.write("out" in part ? part.out : part.err)) await once(stream, "drain");
     }
@@ -75,12 +87,12 @@ export async function askService(folder: string, words: string[]): Promise<numbe
 /** Ends when the command line has gone: what the command prints then is an error, which ends the command. */
 function terminalOf(socket: net.Socket, { files, isTTY }: Request): Terminal {
   const send = (name: "out" | "err") => {
-    const write = (chunk: Buffer, _encoding: string, done: (error?: Error | null) => void) => {
-      const part = { [name]: chunk.toString() } as Answer;
+    const write = (chunk: string | Buffer, _encoding: string, done: (error?: Error | null) => void) => {
+      const part = (typeof chunk === "string" ? { [name]: chunk } : { bytes: chunk.toString("base64") }) as Answer;
       if (socket.destroyed) done(new Error("The command line has gone."));
       else socket.write(`${JSON.stringify(part)}\n`, done);
     };
-    const stream = new Writable({ write }).on("error", () => {});
+    const stream = new Writable({ write, decodeStrings: false }).on("error", () => {});
     return Object.assign(stream, { isTTY });
   };
   return {

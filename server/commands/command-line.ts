@@ -3,6 +3,7 @@ import { DatabaseUnavailable, FolderInUse, StartError } from "../errors";
 import { logUnexpected } from "../log";
 import { askService } from "./beside-service";
 import { addDatabaseCommands } from "./database";
+import { addBackupCommands } from "./database-backup";
 import { addDoctor } from "./doctor/doctor";
 import { addKeyCommands } from "./keys";
 import { addMailCommands, addWebhookCommands } from "./mail-and-webhook";
@@ -10,6 +11,8 @@ import { CommandError, complain, createProgram } from "./program";
 import { addUserCommands } from "./user";
 import { addUserAccessCommands } from "./user-access";
 import { addUserFileCommands } from "./user-files";
+import { addUserInvitationCommands } from "./user-invitations";
+import { addUserTokenCommands } from "./user-tokens";
 
 /** A new one for each run: commander keeps the options of a run, and the service may run two at once. */
 export function latchkeyProgram() {
@@ -19,14 +22,18 @@ export function latchkeyProgram() {
   addUserCommands(user);
   addUserAccessCommands(user);
   addUserFileCommands(user);
+  addUserInvitationCommands(user);
+  addUserTokenCommands(user);
   addMailCommands(program.command("mail"));
   addWebhookCommands(program.command("webhook"));
   addKeyCommands(program.command("keys"));
-  addDatabaseCommands(program.command("database"));
+  const database = program.command("database");
+  addDatabaseCommands(database);
+  addBackupCommands(database);
   return program;
 }
 
-/** Those need the database for themselves: they copy it, or change its tables. */
+/** Those need the database for themselves: they copy it, or change its tables. A backup asks the service itself. */
 const runsBesideService = ([noun]: string[]) => noun !== "database";
 
 /** @returns the exit status: 2 for wrong usage */
@@ -36,6 +43,7 @@ export async function runCommand(words: string[]): Promise<number> {
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    // The lock alone knows whether a service runs: a socket may be left over from one that was killed.
     if (error instanceof FolderInUse && runsBesideService(words)) {
       const status = await askService(error.folder, words);
       if (status !== null) return status;

@@ -1,10 +1,10 @@
-import { loadConfig, setConfig } from "../config";
+import { config, loadConfig, setConfig } from "../config";
 import { folderOf, hasNoDatabase } from "../database/embedded";
 import { type Database, openDatabase } from "../database/orm";
 import { setOrm } from "../database/unit-of-work";
 import { isPrepared } from "../features/operator/schema";
 import { commandEvents } from "../log";
-import { processValue } from "../process-value";
+import { processValue } from "../process/value";
 import { JobQueue, setQueue } from "../queue/job-queue";
 import { CommandError } from "./program";
 
@@ -42,6 +42,14 @@ const held = processValue<Database>("held-database");
 export const holdDatabase = (database: Database | undefined): void => {
   held.current = database;
 };
+
+/** @throws CommandError on PostgreSQL */
+export function dataFolder(): string {
+  const folder = folderOf(held.current ? config().databaseUrl : readDatabaseUrl());
+  if (folder === null)
+    throw new CommandError("PostgreSQL has `pg_dump` and `pg_restore` for this (docs/operation.md).");
+  return folder;
+}
 
 /** Runs `work` with the database of the configuration. The service runs enqueued jobs at its next poll or start. */
 export async function withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { Command } from "commander";
-import { printable, terminal } from "../terminal";
+import { terminal } from "../process/context";
+import { printable } from "../process/terminal";
 
 /** A reason why a command could not do its work, in one line for the operator. Nothing was changed. */
 export class CommandError extends Error {
@@ -19,11 +20,13 @@ export const print = (text: string) => void opened(terminal().out).write(`${prin
 /** On standard error. */
 export const complain = (text: string) => void opened(terminal().err).write(`${printable(text)}\n`);
 
-/** Unlike `print`, writes the text as it is, and waits for a slow reader, such as `less`. */
-export async function writeLine(text: string): Promise<void> {
+/** Unlike `print`, writes what it gets as it is, and waits for a slow reader, such as `less`. */
+export async function writeOut(text: string | Buffer): Promise<void> {
   const out = opened(terminal().out);
-  if (!out.write(`${text}\n`)) await once(out, "drain");
+  if (!out.write(text)) await once(out, "drain");
 }
+
+export const writeLine = (text: string) => writeOut(`${text}\n`);
 
 export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 

@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { groupsOf, providerGroupsOf } from "../accounts/provider/provider-identities";
+import { groupsOf, providerGroupsOf } from "../accounts/groups/membership";
+import { isGroup, maxGroups } from "../accounts/groups/names";
 import { parseAddress } from "../accounts/users/email-address";
-import { isGroup, mostGroups } from "../accounts/users/groups";
-import { changeGroups, endEverySession, restoreUser, suspendUser } from "../features/operator/user-access";
+import { changeGroups, endEverySession, restoreUser, setEmail, suspendUser } from "../features/operator/user-access";
 import { clearLimits, type ListedUser, listUsers } from "../features/operator/user-administration";
-import { printable } from "../terminal";
+import { printable } from "../process/terminal";
 import { withDatabase } from "./open-database";
-import { CommandError, counted, jsonOption, print, writeLine } from "./program";
-import { noAccount, withUser } from "./user";
+import { CommandError, complain, counted, jsonOption, print, writeLine } from "./program";
+import { invitationRemoved, noAccount, withUser } from "./user";
 
 const suspend = (email: string) =>
   withUser(email, async ({ id, email }) => {
@@ -23,7 +23,28 @@ const restore = (email: string) =>
     print("The account is restored.");
   });
 
-function collectGroup(name: string, others: string[] = []): string[] {
+export function parseNewAddress(typed: string): string {
+  const email = parseAddress(typed);
+  if (email === null) throw new InvalidArgumentError("It is no email address.");
+  return email;
+}
+
+const setEmailRefusals = {
+  own_address: "it has this address already",
+  suspended: "it is suspended",
+  taken: "another account has this address",
+};
+
+const setAddress = (typed: string, newEmail: string) =>
+  withUser(typed, async ({ id }) => {
+    const ended = await setEmail(id, newEmail);
+    if (ended === "no_account") throw noAccount(typed);
+    if (typeof ended === "string") throw new CommandError(`The account was not changed: ${setEmailRefusals[ended]}.`);
+    if (ended.uninvited) complain(invitationRemoved);
+    print(`The address of the account is ${newEmail}. ${counted(ended.count, "session")} ended.`);
+  });
+
+export function collectGroup(name: string, others: string[] = []): string[] {
   if (!isGroup(name))
     throw new InvalidArgumentError("A group is in lower case: a-z, 0-9 and, not first, . _ -, at most 64 of them.");
   return [...others, name];
@@ -34,7 +55,7 @@ const groups = (email: string, { add = [], remove = [] }: { add?: string[]; remo
     const isChange = add.length + remove.length > 0;
     const now = isChange ? await changeGroups(user.id, { add, remove }) : groupsOf(user);
     if (now === null) throw noAccount(email);
-    if (now === "too_many") throw new CommandError(`Nothing was changed: a user has at most ${mostGroups} groups.`);
+    if (now === "too_many") throw new CommandError(`Nothing was changed: a user has at most ${maxGroups} groups.`);
     if (now === "of_provider")
       throw new CommandError("Nothing was changed: the provider gives the group, and it can be removed there alone.");
     const ofProvider = providerGroupsOf(user);
@@ -64,7 +85,7 @@ export function addUserAccessCommands(user: Command): void {
   add(
     "suspend <EMAIL>",
     "end an account's sessions and let nobody sign in to it",
-    "Ends every session, link and unconfirmed change of the account. From then on a login is answered as with a wrong " +
+    "Ends every session, access token, link and unconfirmed change of the account. From then on a login is answered as with a wrong " +
       "password, no reset link is mailed, and an external sign-in fails. The owner gets no mail.",
   ).action(suspend);
   add(
@@ -72,6 +93,15 @@ export function addUserAccessCommands(user: Command): void {
     "let a suspended account sign in again",
     "Ends a suspension. Nothing that ended comes back.",
   ).action(restore);
+  add(
+    "set-email <EMAIL>",
+    "give an account another address",
+    "For an owner who has lost the mailbox and asks you, once you are sure who asks. Ends every session, link and " +
+      "unconfirmed change of the account. The password stays. After the next login, the account page asks which " +
+      "passkeys, and whether the provider, are the owner's. Both addresses are told.",
+  )
+    .argument("<NEW>", "the new address", parseNewAddress)
+    .action(setAddress);
   add(
     "groups <EMAIL>",
     "show or change the groups of an account",
@@ -99,7 +129,11 @@ export function addUserAccessCommands(user: Command): void {
     "let an address log in and ask for mails again at once",
     "Clears what was counted for the address and for the known browsers of its account. The limits of clients stay.",
   ).action(clear);
-  add("end-all-sessions", "sign every account out everywhere", "Ends every session of every account.")
+  add(
+    "end-all-sessions",
+    "sign every account out everywhere",
+    "Ends every session and every access token of every account.",
+  )
     .requiredOption("--yes", "confirm it")
     .action(endAll);
 }

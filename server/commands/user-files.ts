@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { optionalFields } from "../accounts/users/user-lines";
 import { exportUsers, importUsers } from "../features/operator/user-import";
+import { optionalFields } from "../features/operator/user-lines";
 import { readOperand } from "./beside-service";
 import { withDatabase } from "./open-database";
 import { CommandError, complain, counted, print, writeLine } from "./program";
@@ -30,7 +30,8 @@ async function importFile(path: string): Promise<void> {
     const are = imported.length === 1 ? "is" : "are";
     throw new CommandError(`${listed}Nothing was imported: ${counted(imported.length, "line")} ${are} wrong.`);
   }
-  const { created, skipped } = imported;
+  const { created, skipped, uninvited } = imported;
+  if (uninvited > 0) complain(`${counted(uninvited, "invitation")} of these addresses removed, without the groups.`);
   print(`${counted(created, "account")} created, ${skipped} skipped because the address has an account.`);
 }
 

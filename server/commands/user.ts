@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { parseAddress } from "../accounts/users/email-address";
-import { parseName } from "../accounts/users/users";
 import type { User } from "../database/entities";
 import {
   type AccountDetails,
@@ -10,18 +9,21 @@ import {
   findUser,
 } from "../features/operator/user-administration";
 import { deleteAccount } from "../features/owner/account-deletion";
+import { changeName } from "../features/owner/name-change";
 import { endOtherSessions } from "../features/owner/own-sessions";
 import { unlinkProvider } from "../features/owner/provider-link";
-import { linkLifetimeMinutes } from "../rules";
+import { linkLifetimeMinutes, longestName, parseName } from "../rules";
 import { withDatabase } from "./open-database";
-import { CommandError, counted, jsonOption, print } from "./program";
+import { CommandError, complain, counted, jsonOption, print } from "./program";
 
-export const noAccount = (email: string) => new CommandError(`There is no account with the address ${email}.`);
+export const invitationRemoved = "The invitation of the address is removed, without its groups.";
 
-export function withUser<T>(typedEmail: string, work: (user: User) => Promise<T>): Promise<T> {
+export const noAccount = (typed: string) => new CommandError(`There is no account ${typed}.`);
+
+export function withUser<T>(typed: string, work: (user: User) => Promise<T>): Promise<T> {
   return withDatabase(async () => {
-    const user = await findUser(typedEmail);
-    if (!user) throw noAccount(typedEmail);
+    const user = await findUser(typed);
+    if (!user) throw noAccount(typed);
     return work(user);
   });
 }
@@ -32,43 +34,58 @@ const undeliverable = {
   "mail.refused": "The mail service refuses this address",
 };
 
+/** To the minute. */
+export const shown = (at: Date) => at.toISOString().replace(/:[^:]+$/, "Z");
+
+function inMinutes(at: Date): string {
+  return `${shown(at)} (in ${counted(Math.ceil((at.getTime() - Date.now()) / 60_000), "minute")})`;
+}
+
 /** What keeps the owner out now, in sentences; `null` for nothing. */
 function obstacles(details: AccountDetails): string | null {
   const { suspendedAt, hasWayIn, loginBlockedUntil, resetMailsBlockedUntil, undeliverableAt, undeliverableBy } =
     details;
   const sentences = [
-    suspendedAt && `The account is suspended since ${suspendedAt.toISOString()}.`,
+    suspendedAt && `The account is suspended since ${shown(suspendedAt)}.`,
     !hasWayIn && "There is no way in: no password, no provider and no passkey.",
-    loginBlockedUntil && `Logins are limited until ${loginBlockedUntil.toISOString()}, except on known browsers.`,
-    resetMailsBlockedUntil && `Reset mails are limited until ${resetMailsBlockedUntil.toISOString()}.`,
-    undeliverableAt && `${undeliverable[undeliverableBy ?? "mail.bounced"]} since ${undeliverableAt.toISOString()}.`,
+    loginBlockedUntil && `Logins are limited until ${inMinutes(loginBlockedUntil)}, except on known browsers.`,
+    resetMailsBlockedUntil && `Reset mails are limited until ${inMinutes(resetMailsBlockedUntil)}.`,
+    undeliverableAt && `${undeliverable[undeliverableBy ?? "mail.bounced"]} since ${shown(undeliverableAt)}.`,
   ];
   return sentences.filter(Boolean).join(" ") || null;
 }
 
 const shownEvents = 20;
 
+const algorithms = { argon2id: "Argon2id", scrypt: "scrypt", pbkdf2: "PBKDF2", "2b": "bcrypt" };
+
+/** By the beginning of a stored hash; --json has its parameters. */
+const algorithm = (kind: string) => Object.entries(algorithms).find(([name]) => kind.includes(name))?.[1] ?? "unknown";
+
 function eventText({ at, type, actor, way, browser, system, detail }: AccountDetails["events"][number]): string {
   const where = [browser, system].filter(Boolean).join(" on ");
-  return [at.toISOString(), type, way, detail, actor && `by the ${actor}`, where].filter(Boolean).join(", ");
+  return [shown(at), type, way, detail, actor && `by the ${actor}`, where].filter(Boolean).join(", ");
 }
 
 /** The others are in "Kept out", or in --json alone. */
 type Listed = Exclude<keyof AccountDetails & string, "pictureUrl" | "undeliverableAt" | "undeliverableBy">;
 
+export const tokenText = ({ name, origin, expiresAt, lastUsedAt }: AccountDetails["tokens"][number]) =>
+  `${name}, for ${origin}, ends ${shown(expiresAt)}, last used ${lastUsedAt ? shown(lastUsedAt) : "never"}`;
+
 const line = (label: string, value: string) => `${`${label}:`.padEnd(20)} ${value}`;
-const since = (at: Date | null | undefined) => at && `since ${at.toISOString()}`;
-const until = (at: Date | null) => at && `until ${at.toISOString()}`;
+const since = (at: Date | null | undefined) => at && `since ${shown(at)}`;
+const until = (at: Date | null) => at && `until ${inMinutes(at)}`;
 
 function asText(details: AccountDetails): string {
-  const { provider, passkeys, loginBlockedUntil, sessions, events } = details;
+  const { provider, passkeys, loginBlockedUntil, sessions, tokens, events } = details;
   const shownPasskeys = passkeys.map(
-    ({ name, createdAt, lastUsedAt }) =>
-      `${name}, ${since(createdAt)}, last used ${lastUsedAt?.toISOString() ?? "never"}`,
+    ({ name, madeFor, createdAt, lastUsedAt }) =>
+      `${name}${madeFor ? `, for ${madeFor}` : ""}, ${since(createdAt)}, last used ${lastUsedAt ? shown(lastUsedAt) : "never"}`,
   );
   const shownSessions = sessions.map(
     ({ browser, createdAt, lastSeenAt, bound }) =>
-      `${browser}, ${since(createdAt)}, last seen ${lastSeenAt.toISOString()}${bound ? ", bound to its device" : ""}`,
+      `${browser}, ${since(createdAt)}, last seen ${shown(lastSeenAt)}${bound ? ", bound to its device" : ""}`,
   );
   const lines: Record<Listed, [label: string, value: string | null | undefined, ...items: string[]]> = {
     email: ["Address", details.email],
@@ -77,19 +94,20 @@ function asText(details: AccountDetails): string {
     language: ["Language", details.language],
     groups: ["Groups", details.groups.join(", ")],
     suspendedAt: ["Suspended", since(details.suspendedAt)],
-    createdAt: ["Created", details.createdAt.toISOString()],
-    password: ["Password", details.password ?? "none"],
+    createdAt: ["Created", shown(details.createdAt)],
+    password: ["Password", details.password ? `set (${algorithm(details.password)})` : "none"],
     provider: [
       "Provider",
       provider ? `${provider.id} of ${provider.issuer ?? "the configured provider"}` : "not connected",
     ],
-    providerBlockedAt: ["Disconnected", details.providerBlockedAt?.toISOString()],
+    providerBlockedAt: ["Disconnected", details.providerBlockedAt && shown(details.providerBlockedAt)],
     passkeys: ["Passkeys", String(passkeys.length), ...shownPasskeys],
     loginBlockedUntil: ["Logins blocked", loginBlockedUntil && `${until(loginBlockedUntil)}, except on known browsers`],
     resetMailsBlockedUntil: ["Reset mails blocked", until(details.resetMailsBlockedUntil)],
     resetLinks: ["Reset links", String(details.resetLinks)],
     devices: ["Known browsers", String(details.devices)],
     sessions: ["Sessions", String(sessions.length), ...shownSessions],
+    tokens: ["Access tokens", tokens.length > 0 ? String(tokens.length) : null, ...tokens.map(tokenText)],
     hasWayIn: ["Kept out", obstacles(details)],
     events: ["Events", String(events.length), ...events.slice(0, shownEvents).map(eventText)],
   };
@@ -109,16 +127,33 @@ const show = (email: string, { json }: { json?: true }) =>
 async function create(typedEmail: string, { name: typedName, mail }: { name?: string; mail?: true }): Promise<void> {
   const email = parseAddress(typedEmail);
   if (email === null) throw new CommandError(`${typedEmail} is no email address.`);
-  const name = typedName === undefined ? null : parseName(typedName);
-  if (typedName !== undefined && name === null) throw new CommandError("The name is empty, too long or not text.");
+  const name = parsedName(typedName);
   await withDatabase(async () => {
     const user = await createUserWithoutPassword(email, name, mail);
     if (!user) throw new CommandError(`The address ${email} has an account already.`);
+    if (user.uninvited) complain(invitationRemoved);
     print(`User id: ${user.id}`);
     const link = mail ? "The invitation is on its way." : await createResetLink(user);
     if (link !== null) print(link);
   });
 }
+
+const wrongName = () => new CommandError(`A name is one line of plain text, of at most ${longestName} characters.`);
+
+/** The name of an option; `null` without it. */
+export function parsedName(typed: string | undefined): string | null {
+  const name = typed === undefined ? null : parseName(typed);
+  if (typed !== undefined && name === null) throw wrongName();
+  return name;
+}
+
+const setName = (email: string, typedName = "") =>
+  withUser(email, async (user) => {
+    const outcome = await changeName({ user, sessionId: null }, typedName);
+    if (outcome === "session_ended") throw noAccount(email);
+    if (outcome === "wrong_name") throw wrongName();
+    print(typedName.trim() === "" ? "The account has no name." : "The account has this name.");
+  });
 
 const printLink = (email: string) =>
   withUser(email, async (user) => {
@@ -178,6 +213,13 @@ export function addUserCommands(user: Command): void {
     .option("--mail", "mail an invitation, and print no link")
     .action(create);
   add(
+    "name",
+    "change the name of an account",
+    "Gives the account this name, or takes its name away. Pages show it, and applications are told at once.",
+  )
+    .argument("[NAME]", "the new name; without it, the name is taken away")
+    .action(setName);
+  add(
     "reset-link",
     "print a reset link",
     `Prints a link with which the account's owner chooses a new password. Nothing is mailed. ${linkNote}`,
@@ -185,7 +227,7 @@ export function addUserCommands(user: Command): void {
   add(
     "end-sessions",
     "sign an account out everywhere",
-    "Ends every session of the account. Whoever knows the password can sign in again.",
+    "Ends every session and every access token of the account. Whoever knows the password can sign in again.",
   ).action(endSessions);
   add(
     "unlink",

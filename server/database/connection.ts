@@ -18,12 +18,16 @@ export interface Connection {
   primary: boolean;
   /** The connection that bypasses the pooler, if `address` is a pooler in transaction mode. */
   direct: Connection | null;
+  /** Of an embedded database in a folder. */
+  withCopy?: <T>(work: (files: string) => Promise<T>) => Promise<T | null>;
   close(): Promise<void>;
 }
 
-export function embeddedConnection({ host, close }: { host: string; close(): Promise<void> }): Connection {
+type Embedded = { host: string } & Pick<Connection, "close" | "withCopy">;
+
+export function embeddedConnection({ host, ...rest }: Embedded): Connection {
   const address = { host, user: "postgres", dbName: "postgres" };
-  return { kind: "embedded", address, hosts: [{}], primary: false, direct: null, close };
+  return { kind: "embedded", address, hosts: [{}], primary: false, direct: null, ...rest };
 }
 
 /** For an IP address, node-postgres gives TLS no host name, and Node then verifies the name `localhost`. */

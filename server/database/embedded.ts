@@ -1,11 +1,14 @@
-import { accessSync } from "node:fs";
-import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
+import { accessSync, constants, existsSync, renameSync } from "node:fs";
+import { chmod, cp, type FileHandle, mkdtemp, readdir, rm } from "node:fs/promises";
 import type net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import type { PGlite } from "@electric-sql/pglite";
 import { StartError } from "../errors";
-import { claimFolder, databaseFolder } from "./folder-lock";
+import { flushFolder, flushTree, openFlushed } from "./flushed-files";
+import { claimFolder, databaseFolder, unfinishedFolder } from "./folder-lock";
+import { initdb } from "./initdb";
 
 /** Lets node-postgres talk to a PGlite over a Unix socket that only this user can reach, one connection at a time. */
 export async function listenOnSocket(database: PGlite) {
@@ -46,12 +49,32 @@ export function hasNoDatabase(folder: string): boolean {
   }
 }
 
-async function open(folder: string): Promise<PGlite> {
-  const { PGlite } = await import("@electric-sql/pglite");
+/** Fills the database's folder beside its place, and renames it once it is on the disk: there is all of it, or nothing. */
+async function wholeOrNone(home: string, fill: (files: string) => Promise<void>): Promise<void> {
+  const unfinished = join(home, unfinishedFolder);
+  try {
+    await fill(unfinished);
+    await flushTree(unfinished);
+    renameSync(unfinished, join(home, databaseFolder));
+    flushFolder(home);
+  } finally {
+    await rm(unfinished, { recursive: true, force: true, maxRetries: 5 }); // An extraction may still end.
+  }
+}
+
+async function open(folder: string, lock: FileHandle): Promise<PGlite> {
+  // V8's optimising compiler takes hundreds of MB for PGlite. After the start, `--liftoff-only` has no effect on Node 24.
+  // The last flag, which is 50 elsewhere, takes 15 MB from a loaded service, for no CPU that the bench can measure.
+  const flags = ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering", "--heap-growing-percent=25"];
+  for (const flag of flags) setFlagsFromString(flag);
   process.umask(0o077); // for the files that PGlite creates from here on
   const files = join(folder, databaseFolder);
-  const database = await PGlite.create(files).catch(({ message, errno }: NodeJS.ErrnoException) => {
-    const reason = message?.split("\n")[0] ?? `errno ${errno}`; // Emscripten's file errors have no message
+  const opening = async () => {
+    if (!existsSync(files)) await wholeOrNone(folder, (unfinished) => initdb(unfinished, lock));
+    return openFlushed(files);
+  };
+  const database = await opening().catch((error: NodeJS.ErrnoException) => {
+    const reason = error.message?.split("\n")[0] ?? `errno ${error.errno}`; // Emscripten's file errors have no message
     const causes = "it is damaged, unreadable or of another version, or the disk is full";
     throw new StartError(`The database in ${folder} cannot be opened (${reason}): ${causes}.`);
   });
@@ -59,14 +82,44 @@ async function open(folder: string): Promise<PGlite> {
   return database;
 }
 
+/**
+ * Lets `work` read a copy of the database's files. It is made between two statements, and holds what a crash then would
+ * leave: a start takes back what is not committed. @returns `null` while another copy is in use
+ */
+async function withCopy<T>(home: string, database: PGlite, work: (files: string) => Promise<T>): Promise<T | null> {
+  const copy = join(home, unfinishedFolder);
+  if (existsSync(copy)) return null;
+  try {
+    const mode = constants.COPYFILE_FICLONE; // at once, where the file system can
+    await database.runExclusive(() => cp(join(home, databaseFolder), copy, { recursive: true, mode }));
+    return await work(copy);
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+/** Fills the folder of a database, as a first start does. @returns whether it was free */
+export async function fillFolder(folder: string, fill: (files: string) => Promise<void>): Promise<boolean> {
+  const { home, lock } = await claimFolder(folder);
+  try {
+    if (existsSync(join(home, databaseFolder))) return false;
+    await wholeOrNone(home, fill);
+    return true;
+  } finally {
+    await lock.close();
+  }
+}
+
 export async function openEmbeddedDatabase(folder: string) {
   const { home, lock } = await claimFolder(folder);
   // Node without other work would first finish all of PGlite's background compilation (measured).
   const otherWork = setInterval(() => {}, 60_000);
   try {
-    const database = await listenOnSocket(await open(home));
+    const pglite = await open(home, lock);
+    const database = await listenOnSocket(pglite);
     return {
       host: database.host,
+      withCopy: <T>(work: (files: string) => Promise<T>) => withCopy(home, pglite, work),
       async close() {
         await database.close();
         await lock.close();

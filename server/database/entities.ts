@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from "@mikro-orm/core";
 import type { JWK } from "jose";
-import type { AccountEventType, Actors, UndeliverableBy } from "../events";
+import type { AccountEventType, ActorKind, UndeliverableBy } from "../events/events";
 import type { SignInWay } from "../rules";
 import { passwordKindIndexes } from "./password-kinds";
 
@@ -65,6 +65,20 @@ export const Registration = defineEntity({
   properties: linkProperties(),
 });
 
+/** What an operator gives to an address that has no account yet. */
+export const Invitation = defineEntity({
+  name: "Invitation",
+  tableName: "invitations",
+  properties: {
+    ...linkProperties(),
+    email: p.text().unique("invitations_email_unique"),
+    groups: p.array().default([]),
+    name: p.text().nullable(),
+    createdAt: p.datetime(),
+  },
+});
+export type Invitation = InferEntity<typeof Invitation>;
+
 export const Session = defineEntity({
   name: "Session",
   tableName: "sessions",
@@ -96,7 +110,7 @@ export const AccountEvent = defineEntity({
     at: p.datetime().index(),
     type: p.text().$type<AccountEventType>(),
     /** `null` for an event about a mail. */
-    actor: p.text().$type<Actors>().nullable(),
+    actor: p.text().$type<ActorKind>().nullable(),
     /** Of a sign-in, a refused one too. */
     way: p.text().$type<SignInWay>().nullable(),
     browser: p.text().nullable(),
@@ -162,6 +176,24 @@ export const EmailChange = defineEntity({
 });
 export type EmailChange = InferEntity<typeof EmailChange>;
 
+/** With it, a program is its user at one application. */
+export const AccessToken = defineEntity({
+  name: "AccessToken",
+  tableName: "access_tokens",
+  properties: {
+    id: p.uuid().primary(),
+    user: ofUser,
+    name: p.text(),
+    tokenHash: p.text().unique("access_tokens_token_hash_unique"),
+    /** Of the application. */
+    origin: p.text(),
+    createdAt: p.datetime(),
+    expiresAt: p.datetime().index(),
+    lastUsedAt: p.datetime().nullable(),
+  },
+});
+export type AccessToken = InferEntity<typeof AccessToken>;
+
 /** What is needed to verify the answers of an authenticator. Bytes are in base64url. */
 export const Passkey = defineEntity({
   name: "Passkey",
@@ -169,6 +201,8 @@ export const Passkey = defineEntity({
   properties: {
     credentialId: p.text().primary(),
     user: ofUser,
+    /** The host name for which it was made; `null`: that of `APP_URL`. */
+    rpId: p.text().nullable(),
     publicKey: p.text(),
     counter: p.bigint("number"),
     transports: p.array(),
@@ -203,6 +237,16 @@ export const LogoutToken = defineEntity({
   },
 });
 
+/** A secret that one request of `doctor --outside` shows. */
+export const Probe = defineEntity({
+  name: "Probe",
+  tableName: "probes",
+  properties: {
+    secretHash: p.text().primary(),
+    expiresAt: p.datetime().index(),
+  },
+});
+
 /** How many attempts were counted under a key, and when the count ends (ms since 1970). */
 export const RateLimit = defineEntity({
   name: "RateLimit",
@@ -214,7 +258,7 @@ export const RateLimit = defineEntity({
   },
 });
 
-/** One row, made by a migration. */
+/** Read at the start of releases before 2.1.0, which may run beside this one. */
 export const Installation = defineEntity({
   name: "Installation",
   tableName: "installation",
@@ -238,14 +282,17 @@ export const entities = [
   User,
   PasswordReset,
   Registration,
+  Invitation,
   Session,
   AccountEvent,
   SessionBinding,
   Device,
   EmailChange,
+  AccessToken,
   Passkey,
   PasskeyChallenge,
   LogoutToken,
+  Probe,
   RateLimit,
   Installation,
   SigningKey,

@@ -1,6 +1,7 @@
-import { chmod, type FileHandle, mkdir, open, readdir, realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, type FileHandle, mkdir, open, readdir, realpath, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { FolderInUse, StartError } from "../errors";
+import { flushFolder } from "./flushed-files";
 
 /** Two processes on one folder lose rows. The lock ends with its process (fcntl(2), open file description locks). */
 async function lockFolder(folder: string, tryLock: (fd: number) => boolean): Promise<FileHandle> {
@@ -26,6 +27,9 @@ async function loadTryLock(): Promise<(fd: number) => boolean> {
 
 export const databaseFolder = "pglite";
 
+/** For files that are being made or copied. A process that is killed leaves it, and the next one removes it. */
+export const unfinishedFolder = ".unfinished";
+
 /** If a folder such as /var/lib were given by mistake, other users would lose access to its files. */
 async function assertNoOtherFiles(folder: string): Promise<void> {
   const names = await readdir(folder);
@@ -34,14 +38,22 @@ async function assertNoOtherFiles(folder: string): Promise<void> {
   throw new StartError(`The folder ${folder} holds other files than a database's: name one that is new or empty.`);
 }
 
+/** Flushes the names of new folders, from the first to the last one, into the folders above them. */
+function flushNames(last: string, first: string): void {
+  for (let folder = last; folder.length >= first.length; folder = dirname(folder)) flushFolder(dirname(folder));
+}
+
 export async function claimFolder(folder: string): Promise<{ home: string; lock: FileHandle }> {
   const tryLock = await loadTryLock();
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const made = await mkdir(folder, { recursive: true, mode: 0o700 });
     await assertNoOtherFiles(folder);
     await chmod(folder, 0o700);
     const home = await realpath(folder);
-    return { home, lock: await lockFolder(home, tryLock) };
+    if (made) flushNames(home, await realpath(made));
+    const lock = await lockFolder(home, tryLock);
+    await rm(join(home, unfinishedFolder), { recursive: true, force: true });
+    return { home, lock };
   } catch (error) {
     if (error instanceof StartError) throw error;
     throw new StartError(`The data folder ${folder} cannot be written: ${(error as NodeJS.ErrnoException).code}.`);

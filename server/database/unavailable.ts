@@ -9,7 +9,7 @@ const connectionFailures =
 const connectionMessages =
   /Connection terminated|timeout expired|Timeout acquiring a connection|Client has encountered a connection error|Query read timeout|Transaction query already complete/;
 
-function isConnectionFailure(error: unknown): boolean {
+export function isConnectionFailure(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code } = cause as { code?: unknown };
     if (typeof code === "string" && connectionFailures.test(code)) return true;

@@ -1,11 +1,11 @@
-import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
-import { requiredValue } from "../process-value";
-import { runStatement } from "./run-statement";
+import type { EntityManager, MikroORM } from "@mikro-orm/postgresql";
+import { requiredValue } from "../process/value";
 import { namingUnavailability } from "./unavailable";
 
 export const [setOrm, orm] = requiredValue<MikroORM>("orm", "The database has not been opened.");
 
 const whenCommitted = new WeakMap<EntityManager, (() => void)[]>();
+const beforeCommit = new WeakMap<EntityManager, (() => Promise<void>)[]>();
 
 /** One transaction on a fresh identity map. @throws DatabaseUnavailable */
 export async function unitOfWork<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
@@ -13,9 +13,13 @@ export async function unitOfWork<T>(work: (em: EntityManager) => Promise<T>): Pr
   const result = await namingUnavailability(() =>
     orm()
       .em.fork()
-      .transactional((em) => {
+      .transactional(async (em) => {
+        const last: (() => Promise<void>)[] = [];
         whenCommitted.set(em, waiting);
-        return work(em);
+        beforeCommit.set(em, last);
+        const done = await work(em);
+        for (const run of last) await run();
+        return done;
       }),
   );
   for (const run of waiting) run();
@@ -29,25 +33,16 @@ export function afterCommit(em: EntityManager, run: () => void): void {
   else run();
 }
 
+/** Runs as the last part of the unit of work that `em` belongs to. */
+export function atEnd(em: EntityManager, run: () => Promise<void>): void {
+  const last = beforeCommit.get(em);
+  if (!last) throw new Error("There is no unit of work.");
+  last.push(run);
+}
+
 /** Statements that need no transaction, on a fresh identity map. @throws DatabaseUnavailable */
 export function query<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
   return namingUnavailability(() => work(orm().em.fork()));
-}
-
-function numbered(sql: string): string {
-  let position = 0;
-  return sql.replace(/\?/g, () => `$${++position}`);
-}
-
-/** Runs a prepared statement, with a `?` for each value, without MikroORM. Each use states its measured reason. */
-export function prepared<Row>(name: string, sql: string, values: unknown[]): Promise<Row[]> {
-  return namingUnavailability(() => runStatement<Row>(orm().em.getKnex(), { name, text: numbered(sql), values }));
-}
-
-/** Like {@link prepared}, within `em`'s transaction. */
-export function preparedWithin<Row>(em: EntityManager, name: string, sql: string, values: unknown[]): Promise<Row[]> {
-  const transaction = em.getTransactionContext<Knex.Transaction>();
-  return runStatement<Row>(transaction ?? em.getKnex(), { name, text: numbered(sql), values });
 }
 
 /** Locks texts, in their order, until the end of the transaction. */

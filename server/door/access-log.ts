@@ -1,5 +1,5 @@
 import morgan from "morgan";
-import { currentRequest } from "../context";
+import { currentRequest } from "../process/context";
 
 /**
  * The path as it is logged. Mail programs encode the `?` before a token as `%3F`, `%253F` or `=3F`, or replace it by
@@ -7,7 +7,7 @@ import { currentRequest } from "../context";
  */
 export function loggedPath(path: string): string {
   const [plain = ""] = /^[\w/.-]*/.exec(path) ?? [];
-  return plain.replace(/[0-9a-f]{32,}/gi, "[hex]");
+  return plain.replace(/latchkey_[\w-]*/gi, "[token]").replace(/[0-9a-f]{32,}/gi, "[hex]");
 }
 
 /** remix-serve's own tokens log the query, which may hold a token or a code, and a 500 for a client that hung up. */

@@ -7,7 +7,8 @@ export const timeLimits = {
   headersTimeout: 18_000,
   requestTimeout: 28_000,
   connectionsCheckingInterval: 1_000,
-  timeout: 60_000, // without a byte in either direction, for clients that do not read their answer
+  keepAliveTimeout: 130_000, // Caddy keeps an idle connection for 120 s, Traefik for 90, nginx for 60.
+  timeout: 60_000, // within a request, without a byte in either direction, for clients that do not read their answer
 };
 
 type TakeRequest = (request: IncomingMessage, response: ServerResponse, pass: () => void) => void;

@@ -1,6 +1,6 @@
-import type { RequestFacts } from "../context";
 import { DatabaseUnavailable } from "../errors";
 import { logUnexpected } from "../log";
+import type { RequestFacts } from "../process/context";
 import { outageRetryAfter } from "../rules";
 
 /** An answer for programs, not a page. */
@@ -11,11 +11,11 @@ export interface Answer {
   gzipped?: Uint8Array;
 }
 
-/** Answers GET and HEAD before Remix, or POST: a Remix route costs a millisecond. */
+/** Answers GET and HEAD before Remix, or POST, or every method: a Remix route costs a millisecond. */
 export interface Endpoint {
   /** The name of its requests in the metrics. */
   name: string;
-  method?: "POST";
+  method?: "POST" | "any";
   /** `null`: nothing is here, and Remix answers with the page of a 404. */
   answer(facts: RequestFacts): Answer | null | Promise<Answer | null>;
 }

@@ -3,7 +3,7 @@ import { isIP, isIPv4 } from "node:net";
 import type { TLSSocket } from "node:tls";
 import ipaddr from "ipaddr.js";
 import type { Config } from "../config";
-import type { RequestFacts } from "../context";
+import type { RequestFacts } from "../process/context";
 import type { Network } from "../settings/formats";
 
 /** Some proxies add the client's port: `203.0.113.5:5555`, `[2001:db8::1]:443`. */
@@ -88,6 +88,12 @@ function subscriberOf(address: string): string {
   const parsed = ipaddr.process(address); // an IPv4 address that is mapped to IPv6 becomes IPv4
   if (parsed.kind() === "ipv4") return parsed.toString();
   return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/64`).toString();
+}
+
+/** The origin that a trusted proxy says the client asked for; `null` if none names a well-formed one. */
+export function namedOrigin(request: IncomingMessage, config: Config): string | null {
+  const host = forwardedValue(request, "x-forwarded-host", config.trustedProxies);
+  return isAuthority(host) ? new URL(`${isEncrypted(request, config) ? "https" : "http"}://${host}`).origin : null;
 }
 
 /** Who sent the request: the client that a trusted proxy names, else that of the connection. */

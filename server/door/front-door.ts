@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "../config";
-import { context, type RequestFacts } from "../context";
-import { measureDuration, type RouteOf } from "../metrics";
+import { measureDuration, type RouteOf } from "../events/metrics";
+import { context, type RequestFacts } from "../process/context";
 import { loggedPath, replaceAccessLogTokens } from "./access-log";
 import { takeRequests } from "./connections";
-import { answerEndpoint, type EndpointOf } from "./endpoint-answers";
-import { answerVerification, type FindUser, verifyPath } from "./forward-authentication";
+import { answerEndpoint, type Endpoint, type EndpointOf } from "./endpoint-answers";
+import { answerVerification, type Finders, verifyPath } from "./forward-authentication";
 import { clientOf, comesFromAnotherSite, connectionUrl } from "./forwarded";
 import { isReadable, manifestPath, parseTarget, type Target } from "./request-target";
 import { setSecurityHeaders } from "./response-headers";
@@ -52,22 +52,22 @@ function prepare(response: ServerResponse, target: Target | null, config: Config
   };
 }
 
+const takes = ({ method }: Endpoint, sent: string) =>
+  method === undefined ? readMethods.includes(sent) : method === "any" || method === sent;
+
 /** `/auth/verify` takes 0.2 ms of CPU here, a Remix route without work 0.9 to 1.4 ms (docs/performance.md). */
-export function openFrontDoor(
-  config: Config,
-  lookups: { findUser: FindUser; endpointOf: EndpointOf; routeOf: RouteOf },
-) {
+export function openFrontDoor(config: Config, lookups: Finders & { endpointOf: EndpointOf; routeOf: RouteOf }) {
   replaceAccessLogTokens();
   return takeRequests((request, response, pass) => {
     const target = parseTarget(request.url ?? "");
     if (target?.path === verifyPath) {
       measureDuration(request, response, () => verifyPath);
-      void answerVerification(request, response, target, config, lookups.findUser);
+      void answerVerification(request, response, target, config, lookups);
       return;
     }
     const facts = prepare(response, target, config);
     const endpoint = facts.unreadable ? undefined : lookups.endpointOf(target?.path ?? "");
-    if (endpoint && (endpoint.method ? [endpoint.method] : readMethods).includes(facts.method)) {
+    if (endpoint && takes(endpoint, facts.method)) {
       measureDuration(request, response, () => endpoint.name);
       context.run(facts, () => void answerEndpoint(endpoint, facts, pass));
       return;

@@ -1,7 +1,6 @@
 import { parse } from "cookie";
-import { config } from "../config";
-import { currentRequest, type RequestFacts } from "../context";
 import { logUnexpected } from "../log";
+import { currentRequest, type RequestFacts } from "../process/context";
 
 /** @throws Error for a request that the front door has not seen */
 export function factsOf(request: Request): RequestFacts {
@@ -45,17 +44,6 @@ export function cookieOf(header: string, name: string): string | null {
   return second === undefined ? value || null : null;
 }
 
-export function sessionCookieName(https: boolean, name: "session" | "bound" = "session"): string {
-  if (!https) return name;
-  return `${config().sessionDomain === null ? "__Host-" : "__Secure-"}${name}`;
-}
-
-/** Browsers compare them with those of the binding's instructions. */
-export function boundCookieAttributes(https: boolean): string {
-  const { sessionDomain } = config();
-  const secure = sessionDomain === null ? "; Secure" : `; Secure; Domain=${sessionDomain}`;
-  return `Path=/; HttpOnly; SameSite=Lax${https ? secure : ""}`;
-}
-
 /** For a 401 (RFC 9110, section 15.5.2). Browsers open no login dialog for an unknown scheme. */
-export const notSignedIn = { "WWW-Authenticate": 'Cookie realm="Latchkey"' };
+export const cookieScheme = 'Cookie realm="Latchkey"';
+export const notSignedIn = { "WWW-Authenticate": cookieScheme };

@@ -1,4 +1,4 @@
-import { hasDotSegment } from "../settings/return-to";
+import { hasDotSegment } from "../origins/return-to";
 
 /** A request target without dot segments, which could make a page look like a static file. */
 export interface Target {
@@ -17,10 +17,10 @@ export function parseTarget(url: string): Target | null {
 
 const longestPath = 512;
 const longestManifestQuery = 2_048;
-const mostSegments = 32;
+const maxSegments = 32;
 
 /** Remix 2.17.5 matches each part of a path anew, which takes seconds for thousands of parts (CVE-2026-55685). */
-const isShort = (path: string) => path.length <= longestPath && path.split("/").length <= mostSegments + 1;
+const isShort = (path: string) => path.length <= longestPath && path.split("/").length <= maxSegments + 1;
 
 function isDecodable(path: string): boolean {
   try {

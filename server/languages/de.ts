@@ -13,6 +13,7 @@ export const de: Texts = {
       help: "Hilfe",
       language: "Sprache",
       logIn: "Anmelden",
+      name: "Ihr Name (optional)",
       or: "oder",
       otherService: "dem anderen Dienst",
       password: "Passwort",
@@ -24,10 +25,12 @@ export const de: Texts = {
       createAccount: "Noch kein Konto? <register>Konto erstellen</register>",
       emailChanged: "Ihre E‑Mail-Adresse wurde geändert. Melden Sie sich mit der neuen an.",
       idpFailed: "Die Anmeldung mit {provider} hat nicht funktioniert.",
+      invited: "Eine Einladung wartet auf die Person, die sich mit der eingeladenen Adresse anmeldet.",
       lastUsed: "Zuletzt verwendet",
       passkeySet:
         "Ein Passkey hat Ihr Passwort ersetzt: Das Passwort gibt es nicht mehr. Melden Sie sich mit dem Passkey an.",
-      passwordReset: "Ihr Passwort wurde geändert. Melden Sie sich mit dem neuen an.",
+      passwordReset: "Ihr neues Passwort ist gespeichert. Melden Sie sich damit an.",
+      signedInAs: "Angemeldet als <address>{address}</address>.",
       signedOut: "Sie sind abgemeldet.",
       leaveProvider: "Auch beim Anmeldedienst abmelden",
       signInAgain: {
@@ -50,7 +53,9 @@ export const de: Texts = {
     },
     inApp: {
       app: "Sie sind im Browser von {app}. Die Anmeldung mit {provider} funktioniert hier nicht.",
+      copied: "Kopiert",
       copy: "Wählen Sie im Menü der App „Im Browser öffnen“, oder kopieren Sie diese Adresse in Ihren Browser:",
+      copyButton: "Kopieren",
       open: "Im Browser öffnen",
       unknown: "Sie sind im Browser einer App. Die Anmeldung mit {provider} funktioniert hier nicht.",
     },
@@ -64,11 +69,14 @@ export const de: Texts = {
       description: "Erstellen Sie ein Konto bei {brand}.",
       closed: "Hier können keine neuen Konten erstellt werden.",
       domains: "Konten gibt es nur für Adressen bestimmter Domains.",
+      invited: "Ich wurde eingeladen: Link senden",
       lead: "Wir senden Ihnen einen Link, mit dem Sie ein Passwort festlegen.",
       logIn: "Sie haben schon ein Konto? <login>Anmelden</login>",
       next: "Weiter",
       sent: "Falls <address>{address}</address> E‑Mails empfängt, ist ein Link zum Fertigstellen des Kontos unterwegs.",
       sentDomains: "Falls <address>{address}</address> ein Konto haben darf, ist ein Link zum Fertigstellen unterwegs.",
+      sentInvited:
+        "Falls <address>{address}</address> eingeladen wurde, ist ein Link zum Fertigstellen des Kontos unterwegs.",
       title: "Konto erstellen",
     },
     sent: {
@@ -90,41 +98,44 @@ export const de: Texts = {
       },
     },
     link: {
-      askAgain: "Sie können <again>einen neuen anfordern</again>.",
       dead: "Dieser Link ist abgelaufen oder wurde schon verwendet.",
+      formAnyway: "Diesen Link trotzdem versuchen",
       incomplete: "Dieser Link ist nicht vollständig: Kopieren Sie ihn ganz aus der E‑Mail.",
       invalidHelp: {
         one: "Ein Link funktioniert einmal und {count} Minute lang. Wir können Ihnen einen neuen senden.",
         other: "Ein Link funktioniert einmal und {count} Minuten lang. Wir können Ihnen einen neuen senden.",
       },
+      invitedHelp:
+        "Solange Ihre Einladung gilt, können wir Ihnen einen neuen Link senden. Danach wenden Sie sich an die Person, die Sie eingeladen hat.",
       passkeyExists: "Dieses Gerät hat bereits einen Passkey für Ihr Konto: <login>Melden Sie sich damit an</login>.",
-      passkeyInstead: "Stattdessen einen Passkey verwenden",
+      passkeyInstead: "Passkey statt Passwort",
       sendNew: "Neuen Link senden",
     },
     reset: {
-      submit: "Passwort ändern",
-      title: "Neues Passwort festlegen",
+      submit: "Passwort speichern",
+      title: "Passwort festlegen",
       used: "Wenn Sie Ihr Passwort gerade geändert haben, ist der Link verbraucht: <login>Melden Sie sich an</login>.",
     },
     complete: {
+      invited: "Sie sind eingeladen, ein Konto zu erstellen.",
       submit: "Konto erstellen",
       title: "Konto fertigstellen",
       used: "Wenn Sie Ihr Konto gerade erstellt haben, ist der Link verbraucht: <login>Melden Sie sich an</login>.",
     },
     password: {
+      again: "Passwort wiederholen",
       capsLock: "Die Feststelltaste ist aktiv.",
       current: "Aktuelles Passwort",
       hide: "Verbergen",
+      hideAgain: "Wiederholtes Passwort verbergen",
       hideCurrent: "Aktuelles Passwort verbergen",
       hideNew: "Neues Passwort verbergen",
-      hideNewAgain: "Wiederholtes neues Passwort verbergen",
       hidePassword: "Passwort verbergen",
       new: "Neues Passwort",
-      newAgain: "Neues Passwort wiederholen",
       show: "Anzeigen",
+      showAgain: "Wiederholtes Passwort anzeigen",
       showCurrent: "Aktuelles Passwort anzeigen",
       showNew: "Neues Passwort anzeigen",
-      showNewAgain: "Wiederholtes neues Passwort anzeigen",
       showPassword: "Passwort anzeigen",
     },
     strength: {
@@ -162,15 +173,15 @@ export const de: Texts = {
         "Jemand hat angefordert, dass ein Konto die Adresse unten erhält. Sehen Sie nach, welches Konto es ist, bevor Sie bestätigen.",
     },
     account: {
-      changeEmail: "E‑Mail-Adresse ändern",
+      change: "Ändern",
       changeEmailHow:
         "Wir senden einen Link an die neue Adresse und informieren die bisherige. Die Adresse wird geändert, sobald Sie die neue bestätigen. Sitzungen in anderen Browsern werden dann beendet.",
       changeEmailSend: "Link senden",
-      changePassword: "Passwort ändern",
       connect: "{provider} verbinden",
       connected: "Sie können sich jetzt mit {provider} anmelden.",
       connectFailed: "Die Anmeldung mit {provider} hat nicht funktioniert. Es wurde nichts geändert.",
-      delete: "Mein Konto löschen",
+      created: "Ihr Konto wurde erstellt.",
+      delete: "Löschen",
       deleteConfirm: "Geben Sie zur Bestätigung Ihre E‑Mail-Adresse ein",
       deleteForGood: "Mein Konto endgültig löschen",
       deleteTitle: "Konto löschen",
@@ -196,6 +207,12 @@ export const de: Texts = {
       otherSessionsEnd: "Alle anderen Sitzungen werden beendet.",
       otherSessionsEnded: "Alle anderen Sitzungen wurden beendet.",
       passwordChanged: "Ihr Passwort wurde geändert, und alle anderen Sitzungen wurden beendet.",
+      passwordRemoved: "Ihr Passwort wurde entfernt, und alle anderen Sitzungen wurden beendet.",
+      remove: "Entfernen",
+      removePassword: "Passwort entfernen",
+      removePasswordWarning:
+        "Alle anderen Sitzungen enden. Ab dann melden Sie sich ohne Passwort an. Per E‑Mail können Sie wieder eines festlegen.",
+      saveName: "Namen speichern",
       savePassword: "Neues Passwort speichern",
       setPassword: "Passwort per E‑Mail festlegen",
       signInAgain: {
@@ -203,15 +220,14 @@ export const de: Texts = {
         other:
           "Ihre Anmeldung ist länger als {count} Minuten her. Deshalb müssen Sie sich vorher noch einmal anmelden.",
       },
-      undeliverable:
-        "Unsere E-Mails an {email} kommen nicht an. Ändern Sie die Adresse weiter unten, unter „{details}“.",
+      undeliverable: "Unsere E‑Mails an {email} kommen nicht an. <change>Adresse ändern</change>.",
       waysIn: "So melden Sie sich an",
     },
     sessions: {
       activity: "Sehen, was in Ihrem Konto geschehen ist",
       bound: "An ihr Gerät gebunden",
-      end: "Sitzung beenden",
-      endOthers: "Alle anderen Sitzungen beenden",
+      end: "Beenden",
+      endOthers: "Alle anderen beenden",
       lastSeen: "Zuletzt aktiv: <time>{moment}</time>",
       since: "Angemeldet: <time>{moment}</time>",
       thisBrowser: "dieser Browser",
@@ -221,26 +237,51 @@ export const de: Texts = {
       data: "Ihre Daten als Datei",
       dataLead: "Alles, was über Sie gespeichert ist, als Datei (JSON).",
       download: "Herunterladen",
+      hideMails: "Gesendete E‑Mails ausblenden",
       lead: "Waren Sie das? Wenn etwas davon nicht von Ihnen ist, ändern Sie auf Ihrer Kontoseite, wie Sie sich anmelden, und beenden Sie dort alle anderen Sitzungen. Einträge werden ein halbes Jahr aufbewahrt.",
       newer: "Neuere",
       older: "Ältere",
+      showMails: "Auch gesendete E‑Mails anzeigen",
       thisSession: "diese Sitzung",
       title: "Was geschehen ist",
-      what: "In Ihrem Konto",
+    },
+    tokens: {
+      application: "Anwendung",
+      dayCount: {
+        one: "{count} Tag",
+        other: "{count} Tage",
+      },
+      days: "Endet nach",
+      end: "Wird das Passwort zurückgesetzt, enden alle Tokens. Abmelden, ein neues Passwort und das Beenden anderer Sitzungen beenden sie nicht.",
+      ends: "Endet am <time>{moment}</time>",
+      goOn: "Ihre Tokens für Programme gelten weiter: <tokens>ansehen</tokens>.",
+      lastUsed: "Zuletzt benutzt am <time>{moment}</time>",
+      lead: "Ein Skript, ein Kalender oder ein Build kann sich nicht anmelden. Es sendet stattdessen ein Token und handelt damit in einer Anwendung als Sie, bis das Token endet. Geben Sie jedem Programm ein eigenes.",
+      link: "Tokens für Programme",
+      made: "Erstellt am <time>{moment}</time>",
+      make: "Token erstellen",
+      name: "Für welches Programm?",
+      neverUsed: "Nie benutzt",
+      none: "Es gibt noch kein Token.",
+      shownOnce: "Das ist das Token für „{name}“. Kopieren Sie es jetzt: Es wird nur dieses Mal gezeigt.",
+      title: "Tokens für Programme",
     },
     passkeys: {
-      add: "Passkey hinzufügen",
+      add: "Hinzufügen",
       added: "Passkey, hinzugefügt: <time>{moment}</time>",
       create: "Passkey erstellen",
       how: "Melden Sie sich mit Fingerabdruck, Gesicht oder der PIN Ihres Geräts an, ohne Passwort.",
       lastUsed: "Zuletzt verwendet: <time>{moment}</time>",
       remove: "Passkey entfernen",
+      removeWarning: "Alle anderen Sitzungen enden, und „{name}“ meldet Sie nicht mehr an.",
+      removed: "Der Passkey „{name}“ wurde entfernt, und alle anderen Sitzungen wurden beendet.",
       signIn: "Mit Passkey anmelden",
       title: "Passkey",
+      unusable: "Für {host} erstellt: Hier können Sie sich damit nicht anmelden.",
     },
     questions: {
       keep: "Behalten",
-      lead: "Diese Anmeldewege stammen aus der Zeit, bevor Ihre E‑Mail-Adresse zuletzt bestätigt wurde. Behalten Sie, was Ihnen gehört, und entfernen Sie den Rest.",
+      lead: "Diese Anmeldewege könnte jemand anders hinzugefügt haben, bevor Sie Ihr Postfach bestätigt haben. Behalten Sie, was Ihnen gehört, und entfernen Sie den Rest.",
       title: "Gehört das Ihnen?",
     },
     noAccess: {
@@ -292,6 +333,10 @@ export const de: Texts = {
   answers: {
     form: {
       missing: "Dieses Feld fehlt oder wurde doppelt gesendet.",
+      wrongName: {
+        one: "Verwenden Sie eine Zeile einfachen Text mit höchstens {count} Zeichen.",
+        other: "Verwenden Sie eine Zeile einfachen Text mit höchstens {count} Zeichen.",
+      },
     },
     link: {
       invalid: "Dieser Link ist ungültig oder abgelaufen.",
@@ -324,6 +369,8 @@ export const de: Texts = {
       unconfirmed: "Die beiden Passwörter stimmen nicht überein.",
     },
     account: {
+      answerFirst:
+        "Jemand anderes könnte einen Anmeldeweg hinzugefügt haben. Geben Sie zuerst an, welche davon Ihnen gehören, und entfernen Sie dann das Passwort.",
       accountsComeFromIt: "Die Verbindung kann nicht getrennt werden: Die Konten kommen von diesem Dienst.",
       alreadyConnected: "Die Verbindung besteht bereits.",
       changedMeanwhile: "Das Passwort wurde inzwischen durch eine andere Anfrage geändert. Diese hat nichts geändert.",
@@ -337,6 +384,7 @@ export const de: Texts = {
       keepRefused:
         "Diese Sitzung kann das nicht beantworten. Melden Sie sich neu an, mit Ihrem neuen Passwort oder Passkey.",
       kept: "Es bleibt.",
+      nameChanged: "Ihr Name ist gespeichert.",
       noPassword: "Dieses Konto hat noch kein Passwort. Wählen Sie unten „Passwort per E‑Mail festlegen“.",
       onlyWayIn: "Das ist der einzige Weg in Ihr Konto: Fügen Sie zuerst einen anderen hinzu.",
       ownEmail: "Das ist bereits die Adresse Ihres Kontos.",
@@ -360,6 +408,19 @@ export const de: Texts = {
       typeYourEmail: "Geben Sie die E‑Mail-Adresse dieses Kontos ein.",
       wrongPassword: "Das ist nicht Ihr aktuelles Passwort.",
     },
+    tokens: {
+      chooseDays: "Wählen Sie eine der Zeiten.",
+      chooseOrigin: "Wählen Sie eine Anwendung, bei der Sie sich hier anmelden: ihre Adresse ohne Pfad.",
+      enterName: "Geben Sie einen Namen mit 1 bis 64 Zeichen in einer Zeile ein.",
+      gone: "Dieses Token gibt es nicht mehr.",
+      questioned:
+        "Diese Sitzung kann kein Token erstellen. Sagen Sie auf Ihrer Kontoseite, welche Anmeldewege Ihnen gehören. Hilft das nicht, melden Sie sich mit dem neuen Passwort oder Passkey noch einmal an.",
+      removed: "Das Token wurde entfernt. Was es benutzt, hat keinen Zugang mehr.",
+      tooMany: {
+        one: "Sie haben {count} Token, und mehr sind nicht möglich. Entfernen Sie zuerst eines.",
+        other: "Sie haben {count} Tokens, und mehr sind nicht möglich. Entfernen Sie zuerst eines.",
+      },
+    },
     activity: {
       byOperator: "durch die Betreiber dieses Dienstes",
       byProvider: "durch {provider}",
@@ -372,6 +433,7 @@ export const de: Texts = {
       "email_change.completed": "Die E-Mail-Adresse wurde geändert",
       "email_change.requested": "Eine andere E-Mail-Adresse wurde verlangt",
       "idp.failed": "Eine Anmeldung mit {provider} wurde abgelehnt",
+      "idp.kept": "Die Anmeldung mit {provider} wurde bestätigt",
       "idp.linked": "Die Anmeldung mit {provider} wurde hinzugefügt",
       "idp.unlinked": "Die Anmeldung mit {provider} wurde entfernt",
       "limits.cleared": "Begrenzungen von Versuchen wurden aufgehoben",
@@ -379,15 +441,20 @@ export const de: Texts = {
       "mail.complained": "Eine E-Mail wurde als Spam gemeldet",
       "mail.refused": "E-Mail vom Maildienst abgelehnt: {mail}",
       "mail.sent": "E-Mail gesendet: {mail}",
+      "name.changed": "Der Name wurde geändert",
       "passkey.added": "Ein Passkey wurde hinzugefügt",
       "passkey.failed": "Eine Anmeldung mit einem Passkey wurde abgelehnt: Es gibt vielleicht eine Kopie davon",
+      "passkey.kept": "Ein Passkey wurde bestätigt",
       "passkey.removed": "Ein Passkey wurde entfernt",
       "password.changed": "Das Passwort wurde geändert",
+      "password.removed": "Das Passwort wurde entfernt",
       "password_reset.completed": "Das Passwort wurde über einen zugesandten Link zurückgesetzt",
       "password_reset.requested": "Ein Link zum Wählen eines Passworts wurde erstellt",
       "registration.completed": "Das Konto wurde erstellt",
       "session.ended": "Sitzungen wurden beendet",
       "session.started": "Angemeldet",
+      "token.created": "Ein Token für ein Programm wurde erstellt",
+      "token.removed": "Ein Token für ein Programm wurde entfernt",
       "user.groups_changed": "Die Gruppen des Kontos wurden geändert",
       "user.restored": "Das Konto wurde wieder freigegeben",
       "user.suspended": "Das Konto wurde gesperrt",
@@ -418,7 +485,7 @@ export const de: Texts = {
       yourAccount: "Ihr Konto",
     },
     reset: {
-      button: "Neues Passwort festlegen",
+      button: "Passwort festlegen",
       lead: "Setzen Sie Ihr Passwort zurück:",
       passkeySignIn: "Sie können sich auch mit einem Passkey anmelden, ohne Passwort.",
       passkeys:
@@ -433,6 +500,16 @@ export const de: Texts = {
       signIn: "Sie melden sich dort mit {provider} an:",
       subject: "Ihr Konto bei {brand}",
       what: "Für Sie wurde ein Konto angelegt: {email}.",
+    },
+    invited: {
+      button: "Einladung annehmen",
+      expiry: {
+        one: "Die Einladung endet in {count} Tag.",
+        other: "Die Einladung endet in {count} Tagen.",
+      },
+      ignore: "Falls Sie das nicht erwartet haben, können Sie diese E-Mail ignorieren.",
+      subject: "Sie sind eingeladen",
+      what: "Sie sind eingeladen, ein Konto bei {brand} zu erstellen: {email}.",
     },
     registration: {
       button: "Passwort festlegen",
@@ -450,7 +527,11 @@ export const de: Texts = {
       onPage:
         "Das Passwort Ihres Kontos wurde auf der Kontoseite geändert, und alle anderen Browser wurden abgemeldet.",
       subject: "Ihr Passwort wurde geändert",
-      what: "Das Passwort Ihres Kontos wurde geändert, und alle Sitzungen wurden beendet.",
+      what: "Ihr Konto hat ein neues Passwort, und alle Sitzungen wurden beendet.",
+    },
+    passwordRemoved: {
+      subject: "Ihr Passwort wurde entfernt",
+      what: "Das Passwort Ihres Kontos wurde auf der Kontoseite entfernt, und alle anderen Browser wurden abgemeldet.",
     },
     passwordReplaced: {
       subject: "Ein Passkey hat Ihr Passwort ersetzt",
@@ -482,10 +563,16 @@ export const de: Texts = {
       changeBack:
         "Wenn Sie das nicht waren, melden Sie sich sofort an, mit {newEmail} und Ihrem Passwort oder mit einer externen Anmeldung, und ändern Sie die Adresse zurück. Damit werden alle anderen Browser abgemeldet. Ändern Sie danach Ihr Passwort und entfernen Sie Passkeys und externe Anmeldungen, die nicht von Ihnen sind:",
       lost: "Wenn Sie sich nicht anmelden können, wenden Sie sich an die Betreiber dieses Dienstes.",
+      lostTo: "Wenn Sie sich nicht anmelden können, schreiben Sie an {address}.",
       secureMailbox:
         "Wenn Sie das nicht waren, kann jemand Ihre E-Mails lesen: Ändern Sie das Passwort Ihres Postfachs und setzen Sie danach das Passwort dieses Kontos zurück:",
       subject: "Ihre E-Mail-Adresse wurde geändert",
       what: "Die E-Mail-Adresse Ihres Kontos wurde von {oldEmail} in {newEmail} geändert, und alle anderen Browser wurden abgemeldet. Sie melden sich ab jetzt mit {newEmail} an.",
+    },
+    emailSet: {
+      notAsked: "Wenn Sie das nicht veranlasst haben, wenden Sie sich sofort an die Betreiber dieses Dienstes.",
+      notAskedTo: "Wenn Sie das nicht veranlasst haben, schreiben Sie sofort an {address}.",
+      what: "Die Betreiber dieses Dienstes haben Ihrem Konto eine andere E-Mail-Adresse gegeben, und alle Browser wurden abgemeldet. E-Mails zu Ihrem Konto kommen nicht mehr hier an.",
     },
     newSignIn: {
       act: "Wenn Sie das nicht waren, setzen Sie Ihr Passwort zurück. Damit werden alle Browser abgemeldet:",
@@ -495,12 +582,18 @@ export const de: Texts = {
       subject: "Neue Anmeldung bei Ihrem Konto",
       what: "{browser}, {moment}",
     },
+    tokenMade: {
+      act: "Wenn Sie das nicht waren, setzen Sie Ihr Passwort zurück. Das beendet alle Tokens und meldet jeden Browser ab:",
+      subject: "Ein Token für ein Programm wurde erstellt",
+      what: "Ein Programm kann damit {origin} als Sie benutzen, bis {moment}.",
+    },
     passkey: {
       added: "Ein Passkey wurde hinzugefügt",
       addedWhat: "Mit einem neuen Passkey kann man sich jetzt bei Ihrem Konto anmelden.",
       removed: "Ein Passkey wurde entfernt",
       removedWhat:
         "Mit einem Passkey Ihres Kontos ist keine Anmeldung mehr möglich, und alle anderen Browser wurden abgemeldet.",
+      which: "„{name}“, {browser}, {moment}",
     },
     providerLinked: {
       act: "Wenn Sie das nicht waren, setzen Sie zuerst Ihr Passwort zurück. Damit werden alle Browser abgemeldet:",

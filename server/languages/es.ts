@@ -5,7 +5,7 @@ export const es: Texts = {
     common: {
       accountTitle: "Tu cuenta",
       backToLogin: "Volver al inicio de sesión",
-      signInWith: "Iniciar sesión con {provider}",
+      signInWith: "Continuar con {provider}",
       cookiesBlocked:
         "Tu navegador bloquea las cookies, y sin ellas no se puede iniciar sesión. Permítelas en este sitio y vuelve a cargar la página.",
       email: "Correo electrónico",
@@ -13,6 +13,7 @@ export const es: Texts = {
       help: "Ayuda",
       language: "Idioma",
       logIn: "Iniciar sesión",
+      name: "Nombre (opcional)",
       or: "o",
       otherService: "el otro servicio",
       password: "Contraseña",
@@ -24,10 +25,12 @@ export const es: Texts = {
       createAccount: "¿Aún no tienes cuenta? <register>Crear una cuenta</register>",
       emailChanged: "Tu correo electrónico se ha cambiado. Inicia sesión con el nuevo.",
       idpFailed: "No se pudo iniciar sesión con {provider}.",
+      invited: "Hay una invitación para quien inicie sesión con la dirección invitada.",
       lastUsed: "Usado la última vez",
       passkeySet:
         "Una llave de acceso ha sustituido a tu contraseña, que ya no existe. Inicia sesión con la llave de acceso.",
-      passwordReset: "Tu contraseña se ha cambiado. Inicia sesión con la nueva.",
+      passwordReset: "Tu nueva contraseña está guardada. Inicia sesión con ella.",
+      signedInAs: "Sesión iniciada como <address>{address}</address>.",
       signedOut: "Has cerrado la sesión.",
       leaveProvider: "Cerrar también la sesión en el servicio de acceso",
       signInAgain: {
@@ -49,7 +52,9 @@ export const es: Texts = {
     },
     inApp: {
       app: "Estás en el navegador de {app}. Aquí no funciona iniciar sesión con {provider}.",
+      copied: "Copiado",
       copy: "Elige «Abrir en el navegador» en el menú de la aplicación, o copia esta dirección en tu navegador:",
+      copyButton: "Copiar",
       open: "Abrir en tu navegador",
       unknown: "Estás en el navegador de una aplicación. Aquí no funciona iniciar sesión con {provider}.",
     },
@@ -63,12 +68,15 @@ export const es: Texts = {
       description: "Crea una cuenta de {brand}.",
       closed: "Aquí no se pueden crear cuentas nuevas.",
       domains: "Las cuentas son para direcciones de determinados dominios.",
+      invited: "Tengo una invitación: enviar el enlace",
       lead: "Te enviaremos un enlace para elegir una contraseña.",
       logIn: "¿Ya tienes una cuenta? <login>Iniciar sesión</login>",
       next: "Continuar",
       sent: "Si <address>{address}</address> recibe correo, un enlace para terminar de crear la cuenta está en camino.",
       sentDomains:
         "Si <address>{address}</address> puede tener una cuenta, un enlace para terminar de crearla está en camino.",
+      sentInvited:
+        "Si <address>{address}</address> tiene una invitación, un enlace para terminar de crear la cuenta está en camino.",
       title: "Crear una cuenta",
     },
     sent: {
@@ -90,42 +98,45 @@ export const es: Texts = {
       },
     },
     link: {
-      askAgain: "Puedes <again>solicitar uno nuevo</again>.",
       dead: "Este enlace ha caducado o ya se ha utilizado.",
+      formAnyway: "Probar este enlace de todos modos",
       incomplete: "Este enlace no está completo: cópialo entero del correo.",
       invalidHelp: {
         one: "Un enlace funciona una sola vez, durante {count} minuto. Podemos enviarte uno nuevo.",
         other: "Un enlace funciona una sola vez, durante {count} minutos. Podemos enviarte uno nuevo.",
       },
+      invitedHelp:
+        "Mientras tu invitación sea válida, podemos enviarte un enlace nuevo. Después, pide otra invitación a quien te invitó.",
       passkeyExists:
         "Este dispositivo ya tiene una llave de acceso para tu cuenta: <login>inicia sesión con ella</login>.",
-      passkeyInstead: "Usar una llave de acceso en su lugar",
+      passkeyInstead: "Usar una llave de acceso",
       sendNew: "Enviar un enlace nuevo",
     },
     reset: {
-      submit: "Cambiar la contraseña",
-      title: "Elige una contraseña nueva",
+      submit: "Guardar la contraseña",
+      title: "Elige una contraseña",
       used: "Si acabas de cambiar tu contraseña, el enlace ya se ha utilizado: <login>inicia sesión</login>.",
     },
     complete: {
+      invited: "Tienes una invitación para crear una cuenta.",
       submit: "Crear la cuenta",
       title: "Termina de crear tu cuenta",
       used: "Si acabas de crear tu cuenta, el enlace ya se ha utilizado: <login>inicia sesión</login>.",
     },
     password: {
+      again: "Repite la contraseña",
       capsLock: "El bloqueo de mayúsculas está activado.",
       current: "Contraseña actual",
       hide: "Ocultar",
+      hideAgain: "Ocultar la repetición de la contraseña",
       hideCurrent: "Ocultar la contraseña actual",
       hideNew: "Ocultar la contraseña nueva",
-      hideNewAgain: "Ocultar la repetición de la contraseña nueva",
       hidePassword: "Ocultar la contraseña",
       new: "Contraseña nueva",
-      newAgain: "Repite la contraseña nueva",
       show: "Mostrar",
+      showAgain: "Mostrar la repetición de la contraseña",
       showCurrent: "Mostrar la contraseña actual",
       showNew: "Mostrar la contraseña nueva",
-      showNewAgain: "Mostrar la repetición de la contraseña nueva",
       showPassword: "Mostrar la contraseña",
     },
     strength: {
@@ -163,15 +174,15 @@ export const es: Texts = {
         "Alguien ha solicitado que una cuenta tenga la dirección de abajo. Mira de qué cuenta se trata antes de confirmar.",
     },
     account: {
-      changeEmail: "Cambiar el correo electrónico",
+      change: "Cambiar",
       changeEmailHow:
         "Enviamos un enlace a la nueva dirección y avisamos a la actual. La dirección cambia cuando confirmas la nueva. Entonces se cierran las sesiones en otros navegadores.",
       changeEmailSend: "Enviar el enlace",
-      changePassword: "Cambiar la contraseña",
       connect: "Vincular {provider}",
       connected: "Ahora puedes iniciar sesión con {provider}.",
       connectFailed: "No se pudo iniciar sesión con {provider}. No se ha cambiado nada.",
-      delete: "Eliminar mi cuenta",
+      created: "Tu cuenta se ha creado.",
+      delete: "Eliminar",
       deleteConfirm: "Escribe tu correo electrónico para confirmar",
       deleteForGood: "Eliminar mi cuenta definitivamente",
       deleteTitle: "Eliminar tu cuenta",
@@ -181,7 +192,7 @@ export const es: Texts = {
       disconnected: "El inicio de sesión externo se ha desvinculado y se han cerrado todas las demás sesiones.",
       disconnectProvider: "Desvincular {provider}",
       disconnectWarning:
-        "Se cerrarán todas las demás sesiones. {provider} no servirá para iniciar sesión hasta vincularlo aquí.",
+        "Se cerrarán todas las demás sesiones. Para volver a iniciar sesión con {provider}, vincúlalo antes aquí.",
       emailAndPassword: "Correo electrónico y contraseña",
       emailChanged: "Tu correo electrónico se ha cambiado y se han cerrado todas las demás sesiones.",
       externalSignIn: "inicio de sesión externo",
@@ -197,20 +208,26 @@ export const es: Texts = {
       otherSessionsEnd: "Se cerrarán todas las demás sesiones.",
       otherSessionsEnded: "Se han cerrado todas las demás sesiones.",
       passwordChanged: "Tu contraseña se ha cambiado y se han cerrado todas las demás sesiones.",
+      passwordRemoved: "Tu contraseña se ha quitado y se han cerrado todas las demás sesiones.",
+      remove: "Quitar",
+      removePassword: "Quitar la contraseña",
+      removePasswordWarning:
+        "Se cerrarán todas las demás sesiones. A partir de entonces iniciarás sesión sin contraseña. Podrás volver a establecer una por correo.",
+      saveName: "Guardar el nombre",
       savePassword: "Guardar la contraseña nueva",
       setPassword: "Establecer una contraseña por correo",
       signInAgain: {
         one: "Iniciaste sesión hace más de {count} minuto, así que antes te pediremos que vuelvas a iniciar sesión.",
         other: "Iniciaste sesión hace más de {count} minutos, así que antes te pediremos que vuelvas a iniciar sesión.",
       },
-      undeliverable: "Nuestros correos no llegan a {email}. Cambia la dirección más abajo, en «{details}».",
+      undeliverable: "Nuestros correos no llegan a {email}. <change>Cambiar la dirección</change>.",
       waysIn: "Cómo inicias sesión",
     },
     sessions: {
       activity: "Ver qué ha pasado en tu cuenta",
       bound: "Vinculada a su dispositivo",
-      end: "Cerrar esta sesión",
-      endOthers: "Cerrar todas las demás sesiones",
+      end: "Cerrar",
+      endOthers: "Cerrar las demás",
       lastSeen: "Última actividad: <time>{moment}</time>",
       since: "Inicio de sesión: <time>{moment}</time>",
       thisBrowser: "este navegador",
@@ -220,26 +237,51 @@ export const es: Texts = {
       data: "Tu información",
       dataLead: "Todo lo que se guarda sobre ti, en un archivo (JSON).",
       download: "Descargar",
+      hideMails: "Ocultar los correos enviados",
       lead: "¿Fuiste tú? Si algo de esto no fue cosa tuya, cambia la forma de iniciar sesión y cierra todas las demás sesiones en la página de tu cuenta. Las entradas se guardan medio año.",
       newer: "Más recientes",
       older: "Más antiguas",
+      showMails: "Mostrar también los correos enviados",
       thisSession: "esta sesión",
       title: "Qué ha pasado",
-      what: "En tu cuenta",
+    },
+    tokens: {
+      application: "Aplicación",
+      dayCount: {
+        one: "{count} día",
+        other: "{count} días",
+      },
+      days: "Termina después de",
+      end: "Restablecer la contraseña termina todos los tokens. Cerrar sesión, cambiar la contraseña y cerrar las otras sesiones no los terminan.",
+      ends: "Termina el <time>{moment}</time>",
+      goOn: "Tus tokens para programas siguen valiendo: <tokens>verlos</tokens>.",
+      lastUsed: "Último uso el <time>{moment}</time>",
+      lead: "Un script, un calendario o una compilación no puede iniciar sesión. En su lugar envía un token, y actúa como tú en una aplicación hasta que el token termina. Da a cada programa su propio token.",
+      link: "Tokens para programas",
+      made: "Creado el <time>{moment}</time>",
+      make: "Crear un token",
+      name: "¿Para qué programa es?",
+      neverUsed: "Nunca usado",
+      none: "Todavía no hay ningún token.",
+      shownOnce: "Este es el token para «{name}». Cópialo ahora: solo se muestra esta vez.",
+      title: "Tokens para programas",
     },
     passkeys: {
-      add: "Añadir una llave de acceso",
+      add: "Añadir",
       added: "Llave de acceso, añadida: <time>{moment}</time>",
       create: "Crear la llave de acceso",
       how: "Inicia sesión con tu huella, tu cara o el PIN de tu dispositivo, sin escribir ninguna contraseña.",
       lastUsed: "Último uso: <time>{moment}</time>",
       remove: "Quitar la llave de acceso",
-      signIn: "Iniciar sesión con una llave de acceso",
+      removeWarning: "Se cerrarán todas las demás sesiones, y «{name}» ya no servirá para iniciar sesión.",
+      removed: "Se ha quitado la llave de acceso «{name}» y se han cerrado todas las demás sesiones.",
+      signIn: "Usar una llave de acceso",
       title: "Llave de acceso",
+      unusable: "Creada para {host}: aquí no sirve para iniciar sesión.",
     },
     questions: {
       keep: "Conservar",
-      lead: "Estas formas de iniciar sesión son anteriores a la última confirmación de tu correo electrónico. Conserva lo que sea tuyo y quita lo demás.",
+      lead: "Otra persona pudo añadir estas formas de iniciar sesión antes de que confirmaras tu correo electrónico. Conserva lo que sea tuyo y quita lo demás.",
       title: "¿Esto es tuyo?",
     },
     noAccess: {
@@ -291,6 +333,10 @@ export const es: Texts = {
   answers: {
     form: {
       missing: "Este campo falta o se envió dos veces.",
+      wrongName: {
+        one: "Usa una línea de texto sin formato, de {count} carácter como máximo.",
+        other: "Usa una línea de texto sin formato, de {count} caracteres como máximo.",
+      },
     },
     link: {
       invalid: "Este enlace no es válido o ha caducado.",
@@ -323,6 +369,8 @@ export const es: Texts = {
       unconfirmed: "Las dos contraseñas no coinciden.",
     },
     account: {
+      answerFirst:
+        "Es posible que otra persona haya añadido una forma de iniciar sesión. Indica primero cuáles son tuyas y después quita la contraseña.",
       accountsComeFromIt: "No se puede desvincular: las cuentas vienen de este servicio.",
       alreadyConnected: "Ya está vinculado.",
       changedMeanwhile: "Otra solicitud cambió la contraseña mientras tanto. Esta no ha cambiado nada.",
@@ -336,6 +384,7 @@ export const es: Texts = {
       keepRefused:
         "Esta sesión no puede responder a eso. Vuelve a iniciar sesión con tu nueva contraseña o llave de acceso.",
       kept: "Se conserva.",
+      nameChanged: "Tu nombre se ha guardado.",
       noPassword: "Esta cuenta aún no tiene contraseña. Elige «Establecer una contraseña por correo» más abajo.",
       onlyWayIn: "Es tu única forma de iniciar sesión: añade antes otra.",
       ownEmail: "Esta ya es la dirección de tu cuenta.",
@@ -358,6 +407,19 @@ export const es: Texts = {
       typeYourEmail: "Escribe el correo electrónico de esta cuenta.",
       wrongPassword: "Esta no es tu contraseña actual.",
     },
+    tokens: {
+      chooseDays: "Elige uno de los plazos.",
+      chooseOrigin: "Elige una aplicación en la que inicies sesión aquí: su dirección sin ruta.",
+      enterName: "Escribe un nombre de 1 a 64 caracteres, en una línea.",
+      gone: "Este token ya no existe.",
+      questioned:
+        "Esta sesión no puede crear un token. Indica en la página de tu cuenta qué formas de iniciar sesión son tuyas. Si eso no ayuda, vuelve a iniciar sesión con tu nueva contraseña o llave de acceso.",
+      removed: "El token se eliminó. Lo que lo usa ya no tiene acceso.",
+      tooMany: {
+        one: "Tienes {count} token, y no puede haber más. Elimina uno primero.",
+        other: "Tienes {count} tokens, y no puede haber más. Elimina uno primero.",
+      },
+    },
     activity: {
       byOperator: "por quienes gestionan este servicio",
       byProvider: "por {provider}",
@@ -370,6 +432,7 @@ export const es: Texts = {
       "email_change.completed": "Se cambió la dirección de correo",
       "email_change.requested": "Se pidió otra dirección de correo",
       "idp.failed": "Se rechazó un inicio de sesión con {provider}",
+      "idp.kept": "Se confirmó el inicio de sesión con {provider}",
       "idp.linked": "Se añadió el inicio de sesión con {provider}",
       "idp.unlinked": "Se quitó el inicio de sesión con {provider}",
       "limits.cleared": "Se levantaron los límites de intentos",
@@ -377,15 +440,20 @@ export const es: Texts = {
       "mail.complained": "Un correo se marcó como spam",
       "mail.refused": "Correo rechazado por el servicio de correo: {mail}",
       "mail.sent": "Correo enviado: {mail}",
+      "name.changed": "Se cambió el nombre",
       "passkey.added": "Se añadió una llave de acceso",
       "passkey.failed": "Se rechazó un inicio de sesión con una llave de acceso: puede haber una copia",
+      "passkey.kept": "Se confirmó una llave de acceso",
       "passkey.removed": "Se eliminó una llave de acceso",
       "password.changed": "Se cambió la contraseña",
+      "password.removed": "Se quitó la contraseña",
       "password_reset.completed": "La contraseña se restableció con un enlace enviado por correo",
       "password_reset.requested": "Se creó un enlace para elegir una contraseña",
       "registration.completed": "Se creó la cuenta",
       "session.ended": "Se cerraron sesiones",
       "session.started": "Inicio de sesión",
+      "token.created": "Se creó un token para un programa",
+      "token.removed": "Se eliminó un token para un programa",
       "user.groups_changed": "Se cambiaron los grupos de la cuenta",
       "user.restored": "Se restableció la cuenta",
       "user.suspended": "Se suspendió la cuenta",
@@ -396,7 +464,7 @@ export const es: Texts = {
       unknownOnSystem: "Navegador desconocido en {system}",
     },
     provider: {
-      singleSignOn: "el inicio de sesión único",
+      singleSignOn: "acceso único",
     },
   },
   mails: {
@@ -416,7 +484,7 @@ export const es: Texts = {
       yourAccount: "Tu cuenta",
     },
     reset: {
-      button: "Elegir una contraseña nueva",
+      button: "Elegir una contraseña",
       lead: "Restablece tu contraseña:",
       passkeySignIn: "También puedes iniciar sesión con una llave de acceso, sin contraseña.",
       passkeys: "Tu cuenta tiene llaves de acceso ({count}), que se conservan: comprueba en su página que son tuyas.",
@@ -430,6 +498,16 @@ export const es: Texts = {
       signIn: "Inicia sesión en ella con {provider}:",
       subject: "Tu cuenta en {brand}",
       what: "Se ha creado una cuenta para ti: {email}.",
+    },
+    invited: {
+      button: "Aceptar la invitación",
+      expiry: {
+        one: "La invitación caduca en {count} día.",
+        other: "La invitación caduca en {count} días.",
+      },
+      ignore: "Si no lo esperabas, puedes ignorar este correo.",
+      subject: "Tienes una invitación",
+      what: "Tienes una invitación para crear una cuenta en {brand}: {email}.",
     },
     registration: {
       button: "Elegir una contraseña",
@@ -447,7 +525,11 @@ export const es: Texts = {
       onPage:
         "La contraseña de tu cuenta se ha cambiado en la página de la cuenta, y se ha cerrado la sesión en todos los demás navegadores.",
       subject: "Tu contraseña se ha cambiado",
-      what: "La contraseña de tu cuenta se ha cambiado y se han cerrado todas las sesiones.",
+      what: "Tu cuenta tiene una contraseña nueva y se han cerrado todas las sesiones.",
+    },
+    passwordRemoved: {
+      subject: "Tu contraseña se ha quitado",
+      what: "La contraseña de tu cuenta se ha quitado en la página de la cuenta, y se ha cerrado la sesión en todos los demás navegadores.",
     },
     passwordReplaced: {
       subject: "Una llave de acceso ha sustituido a tu contraseña",
@@ -479,10 +561,16 @@ export const es: Texts = {
       changeBack:
         "Si no fuiste tú, inicia sesión enseguida, con {newEmail} y tu contraseña o con un inicio de sesión externo, y vuelve a poner la dirección anterior. Así se cierra la sesión en todos los demás navegadores. Después cambia tu contraseña y quita las llaves de acceso y los inicios de sesión externos que no añadiste tú:",
       lost: "Si no puedes iniciar sesión, avisa a quienes gestionan este servicio.",
+      lostTo: "Si no puedes iniciar sesión, escribe a {address}.",
       secureMailbox:
         "Si no fuiste tú, alguien puede leer tu correo: cambia la contraseña de tu correo y después restablece la de esta cuenta:",
       subject: "Tu correo electrónico se ha cambiado",
       what: "El correo electrónico de tu cuenta se ha cambiado de {oldEmail} a {newEmail}, y se ha cerrado la sesión en todos los demás navegadores. A partir de ahora inicias sesión con {newEmail}.",
+    },
+    emailSet: {
+      notAsked: "Si no lo pediste, avisa enseguida a quienes gestionan este servicio.",
+      notAskedTo: "Si no lo pediste, escribe enseguida a {address}.",
+      what: "Quienes gestionan este servicio han dado otro correo electrónico a tu cuenta, y se ha cerrado la sesión en todos los navegadores. Los correos de tu cuenta ya no llegan aquí.",
     },
     newSignIn: {
       act: "Si no fuiste tú, restablece tu contraseña. Así se cierra la sesión en todos los navegadores:",
@@ -493,12 +581,18 @@ export const es: Texts = {
       subject: "Nuevo inicio de sesión en tu cuenta",
       what: "{browser}, {moment}",
     },
+    tokenMade: {
+      act: "Si no fuiste tú, restablece tu contraseña. Eso termina todos los tokens y cierra la sesión en todos los navegadores:",
+      subject: "Se creó un token para un programa",
+      what: "Con él, un programa puede usar {origin} como tú hasta el {moment}.",
+    },
     passkey: {
       added: "Se ha añadido una llave de acceso",
       addedWhat: "Ahora se puede iniciar sesión en tu cuenta con una nueva llave de acceso.",
       removed: "Se ha quitado una llave de acceso",
       removedWhat:
         "Ya no se puede iniciar sesión en tu cuenta con una de las llaves de acceso, y se ha cerrado la sesión en todos los demás navegadores.",
+      which: "«{name}», {browser}, {moment}",
     },
     providerLinked: {
       act: "Si no fuiste tú, restablece primero tu contraseña. Así se cierra la sesión en todos los navegadores:",

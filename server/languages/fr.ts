@@ -5,7 +5,7 @@ export const fr: Texts = {
     common: {
       accountTitle: "Votre compte",
       backToLogin: "Retour à la connexion",
-      signInWith: "Se connecter avec {provider}",
+      signInWith: "Continuer avec {provider}",
       cookiesBlocked:
         "Votre navigateur bloque les cookies, et la connexion en nécessite un. Autorisez-les pour ce site, puis rechargez la page.",
       email: "Adresse e‑mail",
@@ -13,6 +13,7 @@ export const fr: Texts = {
       help: "Aide",
       language: "Langue",
       logIn: "Se connecter",
+      name: "Nom (facultatif)",
       or: "ou",
       otherService: "l’autre service",
       password: "Mot de passe",
@@ -24,10 +25,12 @@ export const fr: Texts = {
       createAccount: "Pas encore de compte ? <register>Créez-en un</register>",
       emailChanged: "Votre adresse e‑mail a été modifiée. Connectez-vous avec la nouvelle.",
       idpFailed: "La connexion avec {provider} n’a pas abouti.",
+      invited: "Une invitation attend la personne qui se connecte avec l’adresse invitée.",
       lastUsed: "Dernière utilisation",
       passkeySet:
         "Une clé d’accès a remplacé votre mot de passe, qui n’existe plus. Connectez-vous avec la clé d’accès.",
-      passwordReset: "Votre mot de passe a été modifié. Connectez-vous avec le nouveau.",
+      passwordReset: "Votre nouveau mot de passe est enregistré. Connectez-vous avec ce mot de passe.",
+      signedInAs: "Connecté en tant que <address>{address}</address>.",
       signedOut: "Vous êtes déconnecté.",
       leaveProvider: "Se déconnecter aussi du service de connexion",
       signInAgain: {
@@ -50,7 +53,9 @@ export const fr: Texts = {
     },
     inApp: {
       app: "Vous êtes dans le navigateur de {app}. La connexion avec {provider} n’y fonctionne pas.",
+      copied: "Copié",
       copy: "Choisissez « Ouvrir dans le navigateur » dans le menu de l’application, ou copiez cette adresse dans votre navigateur :",
+      copyButton: "Copier",
       open: "Ouvrir dans votre navigateur",
       unknown: "Vous êtes dans le navigateur d’une application. La connexion avec {provider} n’y fonctionne pas.",
     },
@@ -64,12 +69,15 @@ export const fr: Texts = {
       description: "Créez un compte {brand}.",
       closed: "Il n’est pas possible de créer de nouveaux comptes ici.",
       domains: "Les comptes sont réservés aux adresses de certains domaines.",
+      invited: "J’ai été invité(e) : envoyer le lien",
       lead: "Nous vous enverrons un lien pour choisir un mot de passe.",
       logIn: "Vous avez déjà un compte ? <login>Connectez-vous</login>",
       next: "Continuer",
       sent: "Si <address>{address}</address> reçoit des e‑mails, un lien pour terminer la création du compte est en route.",
       sentDomains:
         "Si <address>{address}</address> a droit à un compte, un lien pour terminer sa création est en route.",
+      sentInvited:
+        "Si <address>{address}</address> a reçu une invitation, un lien pour terminer la création du compte est en route.",
       title: "Créer un compte",
     },
     sent: {
@@ -91,41 +99,44 @@ export const fr: Texts = {
       },
     },
     link: {
-      askAgain: "Vous pouvez <again>en demander un nouveau</again>.",
       dead: "Ce lien a expiré ou a déjà été utilisé.",
+      formAnyway: "Essayer quand même ce lien",
       incomplete: "Ce lien est incomplet : copiez‑le en entier depuis l’e‑mail.",
       invalidHelp: {
         one: "Un lien fonctionne une seule fois, pendant {count} minute. Nous pouvons vous en envoyer un nouveau.",
         other: "Un lien fonctionne une seule fois, pendant {count} minutes. Nous pouvons vous en envoyer un nouveau.",
       },
+      invitedHelp:
+        "Tant que votre invitation est valable, nous pouvons vous envoyer un nouveau lien. Ensuite, adressez‑vous à la personne qui vous a invité(e).",
       passkeyExists: "Cet appareil a déjà une clé d’accès pour votre compte : <login>connectez-vous avec elle</login>.",
-      passkeyInstead: "Utiliser plutôt une clé d’accès",
+      passkeyInstead: "Plutôt une clé d’accès",
       sendNew: "Envoyer un nouveau lien",
     },
     reset: {
-      submit: "Modifier le mot de passe",
-      title: "Choisir un nouveau mot de passe",
+      submit: "Enregistrer le mot de passe",
+      title: "Choisir un mot de passe",
       used: "Si vous venez de modifier votre mot de passe, le lien a servi : <login>connectez‑vous</login>.",
     },
     complete: {
+      invited: "Vous êtes invité(e) à créer un compte.",
       submit: "Créer le compte",
       title: "Terminer la création du compte",
       used: "Si vous venez de créer votre compte, le lien a servi : <login>connectez‑vous</login>.",
     },
     password: {
+      again: "Confirmer le mot de passe",
       capsLock: "Le verrouillage des majuscules est activé.",
       current: "Mot de passe actuel",
       hide: "Masquer",
+      hideAgain: "Masquer la confirmation du mot de passe",
       hideCurrent: "Masquer le mot de passe actuel",
       hideNew: "Masquer le nouveau mot de passe",
-      hideNewAgain: "Masquer la confirmation du nouveau mot de passe",
       hidePassword: "Masquer le mot de passe",
       new: "Nouveau mot de passe",
-      newAgain: "Confirmer le nouveau mot de passe",
       show: "Afficher",
+      showAgain: "Afficher la confirmation du mot de passe",
       showCurrent: "Afficher le mot de passe actuel",
       showNew: "Afficher le nouveau mot de passe",
-      showNewAgain: "Afficher la confirmation du nouveau mot de passe",
       showPassword: "Afficher le mot de passe",
     },
     strength: {
@@ -163,15 +174,15 @@ export const fr: Texts = {
         "Quelqu’un a demandé qu’un compte prenne l’adresse ci-dessous. Vérifiez de quel compte il s’agit avant de confirmer.",
     },
     account: {
-      changeEmail: "Modifier l’adresse e‑mail",
+      change: "Modifier",
       changeEmailHow:
         "Nous envoyons un lien à la nouvelle adresse et prévenons l’adresse actuelle. L’adresse change dès que vous confirmez la nouvelle. Les sessions des autres navigateurs sont alors fermées.",
       changeEmailSend: "Envoyer le lien",
-      changePassword: "Modifier le mot de passe",
       connect: "Associer {provider}",
       connected: "Vous pouvez maintenant vous connecter avec {provider}.",
       connectFailed: "La connexion avec {provider} n’a pas abouti. Rien n’a été modifié.",
-      delete: "Supprimer mon compte",
+      created: "Votre compte a été créé.",
+      delete: "Supprimer",
       deleteConfirm: "Saisissez votre adresse e‑mail pour confirmer",
       deleteForGood: "Supprimer définitivement mon compte",
       deleteTitle: "Supprimer votre compte",
@@ -181,7 +192,7 @@ export const fr: Texts = {
       disconnected: "La connexion externe a été dissociée, et toutes les autres sessions ont été fermées.",
       disconnectProvider: "Dissocier {provider}",
       disconnectWarning:
-        "Toutes les autres sessions seront fermées. {provider} ne vous connectera plus sans être réassocié ici.",
+        "Toutes les autres sessions seront fermées. Pour vous reconnecter avec {provider}, il faudra d’abord l’associer ici.",
       emailAndPassword: "Adresse e‑mail et mot de passe",
       emailChanged: "Votre adresse e‑mail a été modifiée, et toutes les autres sessions ont été fermées.",
       externalSignIn: "connexion externe",
@@ -197,6 +208,12 @@ export const fr: Texts = {
       otherSessionsEnd: "Toutes les autres sessions seront fermées.",
       otherSessionsEnded: "Toutes les autres sessions ont été fermées.",
       passwordChanged: "Votre mot de passe a été modifié, et toutes les autres sessions ont été fermées.",
+      passwordRemoved: "Votre mot de passe a été supprimé, et toutes les autres sessions ont été fermées.",
+      remove: "Supprimer",
+      removePassword: "Supprimer le mot de passe",
+      removePasswordWarning:
+        "Toutes les autres sessions seront fermées. Vous vous connecterez ensuite sans mot de passe. Vous pourrez en définir un à nouveau par e-mail.",
+      saveName: "Enregistrer le nom",
       savePassword: "Enregistrer le nouveau mot de passe",
       setPassword: "Définir un mot de passe par e‑mail",
       signInAgain: {
@@ -204,14 +221,14 @@ export const fr: Texts = {
         other:
           "Votre connexion date de plus de {count} minutes. Nous vous demanderons donc d’abord de vous reconnecter.",
       },
-      undeliverable: "Nos e-mails n’arrivent pas à {email}. Changez l’adresse ci-dessous, sous « {details} ».",
+      undeliverable: "Nos e‑mails n’arrivent pas à {email}. <change>Modifier l’adresse</change>.",
       waysIn: "Vos moyens de connexion",
     },
     sessions: {
       activity: "Voir ce qui s’est passé sur votre compte",
       bound: "Liée à son appareil",
-      end: "Fermer cette session",
-      endOthers: "Fermer toutes les autres sessions",
+      end: "Fermer",
+      endOthers: "Fermer les autres",
       lastSeen: "Dernière activité : <time>{moment}</time>",
       since: "Connexion : <time>{moment}</time>",
       thisBrowser: "ce navigateur",
@@ -221,26 +238,51 @@ export const fr: Texts = {
       data: "Vos données",
       dataLead: "Tout ce qui est enregistré sur vous, dans un fichier (JSON).",
       download: "Télécharger",
+      hideMails: "Masquer les e‑mails envoyés",
       lead: "Était-ce vous ? Si quelque chose ne vient pas de vous, changez votre façon de vous connecter et fermez toutes les autres sessions, sur la page de votre compte. Les entrées sont conservées six mois.",
       newer: "Plus récent",
       older: "Plus ancien",
+      showMails: "Afficher aussi les e‑mails envoyés",
       thisSession: "cette session",
       title: "Ce qui s’est passé",
-      what: "Sur votre compte",
+    },
+    tokens: {
+      application: "Application",
+      dayCount: {
+        one: "{count} jour",
+        other: "{count} jours",
+      },
+      days: "Expire après",
+      end: "Réinitialiser votre mot de passe met fin à tous les jetons. Se déconnecter, changer le mot de passe et fermer les autres sessions n’y mettent pas fin.",
+      ends: "Expire le <time>{moment}</time>",
+      goOn: "Vos jetons pour programmes restent valables : <tokens>les voir</tokens>.",
+      lastUsed: "Dernière utilisation le <time>{moment}</time>",
+      lead: "Un script, un agenda ou un build ne peut pas se connecter. Il envoie un jeton à la place, et agit en votre nom dans une application jusqu’à la fin du jeton. Donnez à chaque programme son propre jeton.",
+      link: "Jetons pour programmes",
+      made: "Créé le <time>{moment}</time>",
+      make: "Créer un jeton",
+      name: "Pour quel programme ?",
+      neverUsed: "Jamais utilisé",
+      none: "Il n’y a pas encore de jeton.",
+      shownOnce: "Voici le jeton pour « {name} ». Copiez-le maintenant : il n’est affiché que cette fois.",
+      title: "Jetons pour programmes",
     },
     passkeys: {
-      add: "Ajouter une clé d’accès",
+      add: "Ajouter",
       added: "Clé d’accès, ajoutée : <time>{moment}</time>",
       create: "Créer la clé d’accès",
       how: "Connectez-vous avec votre empreinte, votre visage ou le code de votre appareil, sans mot de passe.",
       lastUsed: "Dernière utilisation : <time>{moment}</time>",
       remove: "Supprimer la clé d’accès",
-      signIn: "Se connecter avec une clé d’accès",
+      removeWarning: "Toutes les autres sessions seront fermées, et « {name} » ne vous connectera plus.",
+      removed: "La clé d’accès « {name} » a été supprimée, et toutes les autres sessions ont été fermées.",
+      signIn: "Utiliser une clé d’accès",
       title: "Clé d’accès",
+      unusable: "Créée pour {host} : elle ne vous connecte pas ici.",
     },
     questions: {
       keep: "Garder",
-      lead: "Ces moyens de connexion datent d’avant la dernière confirmation de votre adresse e‑mail. Gardez ce qui est à vous et supprimez le reste.",
+      lead: "Quelqu’un d’autre a pu ajouter ces moyens de connexion avant que vous ne confirmiez votre adresse e‑mail. Gardez ce qui est à vous et supprimez le reste.",
       title: "Est-ce à vous ?",
     },
     noAccess: {
@@ -291,6 +333,10 @@ export const fr: Texts = {
   answers: {
     form: {
       missing: "Ce champ est absent ou a été envoyé deux fois.",
+      wrongName: {
+        one: "Utilisez une ligne de texte simple, de {count} caractère au plus.",
+        other: "Utilisez une ligne de texte simple, de {count} caractères au plus.",
+      },
     },
     link: {
       invalid: "Ce lien n’est pas valide ou a expiré.",
@@ -323,6 +369,8 @@ export const fr: Texts = {
       unconfirmed: "Les deux mots de passe ne sont pas identiques.",
     },
     account: {
+      answerFirst:
+        "Quelqu’un d’autre a peut-être ajouté un moyen de connexion. Indiquez d’abord lesquels sont à vous, puis supprimez le mot de passe.",
       accountsComeFromIt: "Il ne peut pas être dissocié : les comptes viennent de ce service.",
       alreadyConnected: "Il est déjà associé.",
       changedMeanwhile: "Le mot de passe a été modifié entre-temps par une autre demande. Celle-ci n’a rien changé.",
@@ -336,6 +384,7 @@ export const fr: Texts = {
       keepRefused:
         "Cette session ne peut pas y répondre. Reconnectez-vous avec votre nouveau mot de passe ou votre nouvelle clé d’accès.",
       kept: "Ce moyen de connexion est conservé.",
+      nameChanged: "Votre nom est enregistré.",
       noPassword:
         "Ce compte n’a pas encore de mot de passe. Choisissez « Définir un mot de passe par e‑mail » ci-dessous.",
       onlyWayIn: "C’est votre seul moyen de connexion : ajoutez-en d’abord un autre.",
@@ -359,6 +408,19 @@ export const fr: Texts = {
       typeYourEmail: "Saisissez l’adresse e‑mail de ce compte.",
       wrongPassword: "Ce n’est pas votre mot de passe actuel.",
     },
+    tokens: {
+      chooseDays: "Choisissez l’une des durées.",
+      chooseOrigin: "Choisissez une application à laquelle vous vous connectez ici : son adresse sans chemin.",
+      enterName: "Saisissez un nom de 1 à 64 caractères, sur une ligne.",
+      gone: "Ce jeton n’existe plus.",
+      questioned:
+        "Cette session ne peut pas créer de jeton. Indiquez sur la page de votre compte quelles façons de vous connecter sont les vôtres. Si cela ne suffit pas, reconnectez-vous avec votre nouveau mot de passe ou votre nouvelle clé d’accès.",
+      removed: "Le jeton a été supprimé. Ce qui l’utilise n’a plus accès.",
+      tooMany: {
+        one: "Vous avez {count} jeton, et il ne peut y en avoir plus. Supprimez-en un d’abord.",
+        other: "Vous avez {count} jetons, et il ne peut y en avoir plus. Supprimez-en un d’abord.",
+      },
+    },
     activity: {
       byOperator: "par les responsables de ce service",
       byProvider: "par {provider}",
@@ -371,6 +433,7 @@ export const fr: Texts = {
       "email_change.completed": "L’adresse e-mail a été changée",
       "email_change.requested": "Une autre adresse e-mail a été demandée",
       "idp.failed": "Une connexion avec {provider} a été refusée",
+      "idp.kept": "La connexion avec {provider} a été confirmée",
       "idp.linked": "La connexion avec {provider} a été ajoutée",
       "idp.unlinked": "La connexion avec {provider} a été retirée",
       "limits.cleared": "Les limites de tentatives ont été levées",
@@ -378,15 +441,20 @@ export const fr: Texts = {
       "mail.complained": "Un e-mail a été signalé comme indésirable",
       "mail.refused": "E-mail refusé par le service de messagerie : {mail}",
       "mail.sent": "E-mail envoyé : {mail}",
+      "name.changed": "Le nom a été modifié",
       "passkey.added": "Une clé d’accès a été ajoutée",
       "passkey.failed": "Une connexion avec une clé d’accès a été refusée : il en existe peut-être une copie",
+      "passkey.kept": "Une clé d’accès a été confirmée",
       "passkey.removed": "Une clé d’accès a été retirée",
       "password.changed": "Le mot de passe a été changé",
+      "password.removed": "Le mot de passe a été supprimé",
       "password_reset.completed": "Le mot de passe a été réinitialisé par un lien reçu par e-mail",
       "password_reset.requested": "Un lien pour choisir un mot de passe a été créé",
       "registration.completed": "Le compte a été créé",
       "session.ended": "Des sessions ont été fermées",
       "session.started": "Connexion",
+      "token.created": "Un jeton pour un programme a été créé",
+      "token.removed": "Un jeton pour un programme a été supprimé",
       "user.groups_changed": "Les groupes du compte ont été modifiés",
       "user.restored": "Le compte a été rétabli",
       "user.suspended": "Le compte a été suspendu",
@@ -397,7 +465,7 @@ export const fr: Texts = {
       unknownOnSystem: "Navigateur inconnu sur {system}",
     },
     provider: {
-      singleSignOn: "l’authentification unique",
+      singleSignOn: "le SSO",
     },
   },
   mails: {
@@ -417,7 +485,7 @@ export const fr: Texts = {
       yourAccount: "Votre compte",
     },
     reset: {
-      button: "Choisir un nouveau mot de passe",
+      button: "Choisir un mot de passe",
       lead: "Réinitialisez votre mot de passe :",
       passkeySignIn: "Vous pouvez aussi vous connecter avec une clé d’accès, sans mot de passe.",
       passkeys: "Votre compte a des clés d’accès ({count}), qui restent : vérifiez sur sa page que toutes sont à vous.",
@@ -431,6 +499,16 @@ export const fr: Texts = {
       signIn: "Vous vous y connectez avec {provider} :",
       subject: "Votre compte {brand}",
       what: "Un compte a été créé pour vous : {email}.",
+    },
+    invited: {
+      button: "Accepter l’invitation",
+      expiry: {
+        one: "L’invitation expire dans {count} jour.",
+        other: "L’invitation expire dans {count} jours.",
+      },
+      ignore: "Si vous ne l’attendiez pas, vous pouvez ignorer cet e-mail.",
+      subject: "Vous êtes invité(e)",
+      what: "Vous êtes invité(e) à créer un compte {brand} : {email}.",
     },
     registration: {
       button: "Choisir un mot de passe",
@@ -448,7 +526,11 @@ export const fr: Texts = {
       onPage:
         "Le mot de passe de votre compte a été modifié sur la page du compte, et tous les autres navigateurs ont été déconnectés.",
       subject: "Votre mot de passe a été modifié",
-      what: "Le mot de passe de votre compte a été modifié, et toutes les sessions ont été fermées.",
+      what: "Votre compte a un nouveau mot de passe, et toutes les sessions ont été fermées.",
+    },
+    passwordRemoved: {
+      subject: "Votre mot de passe a été supprimé",
+      what: "Le mot de passe de votre compte a été supprimé sur la page du compte, et tous les autres navigateurs ont été déconnectés.",
     },
     passwordReplaced: {
       subject: "Une clé d’accès a remplacé votre mot de passe",
@@ -480,10 +562,16 @@ export const fr: Texts = {
       changeBack:
         "Si ce n’était pas vous, connectez-vous immédiatement, avec {newEmail} et votre mot de passe ou avec une connexion externe, et rétablissez l’adresse. Cela déconnecte tous les autres navigateurs. Modifiez ensuite votre mot de passe et supprimez les clés d’accès et connexions externes que vous n’avez pas ajoutées :",
       lost: "Si vous ne pouvez pas vous connecter, contactez les personnes qui gèrent ce service.",
+      lostTo: "Si vous ne pouvez pas vous connecter, écrivez à {address}.",
       secureMailbox:
         "Si ce n’était pas vous, quelqu’un peut lire vos e-mails : modifiez le mot de passe de votre messagerie, puis réinitialisez celui de ce compte :",
       subject: "Votre adresse e-mail a été modifiée",
       what: "L’adresse e-mail de votre compte a été remplacée : {oldEmail} est devenue {newEmail}, et tous les autres navigateurs ont été déconnectés. Vous vous connectez désormais avec {newEmail}.",
+    },
+    emailSet: {
+      notAsked: "Si vous ne l’avez pas demandé, prévenez immédiatement les personnes qui gèrent ce service.",
+      notAskedTo: "Si vous ne l’avez pas demandé, écrivez immédiatement à {address}.",
+      what: "Les personnes qui gèrent ce service ont donné une autre adresse e-mail à votre compte, et tous les navigateurs ont été déconnectés. Les e-mails de votre compte n’arrivent plus ici.",
     },
     newSignIn: {
       act: "Si ce n’était pas vous, réinitialisez votre mot de passe, ce qui déconnecte tous les navigateurs :",
@@ -495,12 +583,18 @@ export const fr: Texts = {
       subject: "Nouvelle connexion à votre compte",
       what: "{browser}, {moment}",
     },
+    tokenMade: {
+      act: "Si ce n’était pas vous, réinitialisez votre mot de passe. Cela met fin à tous les jetons et déconnecte tous les navigateurs :",
+      subject: "Un jeton pour un programme a été créé",
+      what: "Un programme peut ainsi utiliser {origin} en votre nom jusqu’au {moment}.",
+    },
     passkey: {
       added: "Une clé d’accès a été ajoutée",
       addedWhat: "Une nouvelle clé d’accès permet maintenant de se connecter à votre compte.",
       removed: "Une clé d’accès a été supprimée",
       removedWhat:
         "Une clé d’accès ne permet plus de se connecter à votre compte, et tous les autres navigateurs ont été déconnectés.",
+      which: "« {name} », {browser}, {moment}",
     },
     providerLinked: {
       act: "Si ce n’était pas vous, réinitialisez d’abord votre mot de passe, ce qui déconnecte tous les navigateurs :",

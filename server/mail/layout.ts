@@ -1,4 +1,4 @@
-import type { BrandColors } from "../brand-colors";
+import type { BrandColors } from "../settings/brand-colors";
 
 const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 

@@ -1,7 +1,8 @@
-import { processValue } from "../process-value";
-import type { Mail, Mailer } from "./mail";
+import type { Mail } from "../mail-services/service";
+import { processValue } from "../process/value";
+import type { Mailer } from "./mail";
 
-const mostPreviewed = 50;
+const maxPreviewed = 50;
 
 /** The mails that the development server shows, the last first. They are in memory only. */
 const previewed = processValue<readonly Mail[]>("mail-preview");
@@ -9,7 +10,7 @@ const previewed = processValue<readonly Mail[]>("mail-preview");
 export const previewedMails = (): readonly Mail[] => previewed.current ?? [];
 
 export function addToPreview(mail: Mail): void {
-  previewed.current = [mail, ...previewedMails()].slice(0, mostPreviewed);
+  previewed.current = [mail, ...previewedMails()].slice(0, maxPreviewed);
 }
 
 /** Writes each mail to standard output, for development: no other place prints a raw token. */

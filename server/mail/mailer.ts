@@ -1,12 +1,13 @@
 import type { MailConfig } from "../config";
 import { MailRefused } from "../errors";
-import type { AuthenticationEvent } from "../events";
+import type { LoggedEvent } from "../events/events";
+import { countMail } from "../events/metrics";
 import { logEvent } from "../log";
-import { countMail } from "../metrics";
-import { requiredValue } from "../process-value";
+import type { Message } from "../mail-services/service";
+import { requiredValue } from "../process/value";
 import { httpMailer } from "./http-mailer";
 import { logMailer } from "./log-mailer";
-import type { Mailer, Message } from "./mail";
+import type { Mailer } from "./mail";
 import { RecentCalls } from "./recent-calls";
 import { smtpMailer } from "./smtp-mailer";
 
@@ -48,7 +49,7 @@ export async function simulateMail(): Promise<"simulated"> {
 }
 
 /** Makes a mail's call log `event` after it has succeeded. */
-export const thenLog = (call: () => Promise<"sent" | "simulated">, event: AuthenticationEvent) => async () => {
+export const thenLog = (call: () => Promise<"sent" | "simulated">, event: LoggedEvent) => async () => {
   const outcome = await call();
   logEvent(event);
   return outcome;

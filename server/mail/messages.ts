@@ -1,9 +1,9 @@
 import { config } from "../config";
 import { type Language, languages } from "../languages/languages";
 import { mailTextsIn } from "../languages/texts";
+import type { Message } from "../mail-services/service";
 import { linkLifetimeMinutes } from "../rules";
 import { aside, button as buttonHtml, escapeHtml, html, mailtoUrl, paragraph, smallLink } from "./layout";
-import type { Message } from "./mail";
 
 export const page = (path: string, parameters: Record<string, string> = {}) =>
   `${config().appUrl}${path}${Object.keys(parameters).length > 0 ? `?${new URLSearchParams(parameters)}` : ""}`;
@@ -36,9 +36,12 @@ export function write(language: Language, subject: string, content: Part[]): Mes
   const text = parts.map((part) => ("say" in part ? part.say : "small" in part ? part.small : part.url));
   const footer = footerOf(language);
   if (footer.lines.length > 0) text.push(`-- \n${footer.lines.join("\n")}`); // RFC 3676, section 4.3
+  const first = parts.find((part) => "url" in part); // the others are links: one step is the next one
   const blocks = parts.map((part) => {
     if ("say" in part) return paragraph(escapeHtml(part.say));
-    return "small" in part ? aside(escapeHtml(part.small)) : buttonHtml(escapeHtml(part.label), part.url, colors);
+    if ("small" in part) return aside(escapeHtml(part.small));
+    const label = escapeHtml(part.label);
+    return part === first ? buttonHtml(label, part.url, colors) : paragraph(smallLink(label, part.url));
   });
   const document = { name, colors, lang: language, dir: languages[language].direction, footer: footer.blocks };
   const body = { text: `${text.join("\n\n")}\n`, html: html(subject, blocks, document) };
@@ -96,6 +99,18 @@ export function invitationMail(language: Language, email: string, way: { token: 
   const another = { label: t("invitation.another"), url: page("/forgot-password") };
   const parts = [what, { say: t("invitation.lead") }, choose, expiry(t), { say: t("invitation.late") }, another];
   return write(language, subject, parts);
+}
+
+/** Where an invitation is accepted. */
+export const invitedLink = (email: string, token: string) =>
+  config().passwords.on ? page("/register/complete", { email, token }) : page("/login", { notice: "invited" });
+
+export function invitedMail(language: Language, email: string, { token, days }: { token: string; days: number }) {
+  const t = mailTextsIn(language);
+  const expires = { small: t("invited.expiry", { count: days }) };
+  const accept = { label: t("invited.button"), url: invitedLink(email, token) };
+  const what = { say: t("invited.what", { email, brand: config().brand.name }) };
+  return write(language, t("invited.subject"), [what, accept, expires, { small: t("invited.ignore") }]);
 }
 
 export const resetHere = (t: Texts): Part => ({ label: t("common.resetPassword"), url: page("/forgot-password") });

@@ -1,7 +1,8 @@
 import type { Transporter } from "nodemailer";
 import { config, type SmtpConfig } from "../config";
 import { MailRefused } from "../errors";
-import { headersIn, type Mailer } from "./mail";
+import { headersIn } from "../mail-services/service";
+import type { Mailer } from "./mail";
 
 const connections = 20; // at a time; not fewer than the jobs that run at a time
 

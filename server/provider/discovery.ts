@@ -70,16 +70,16 @@ export const providerMetadata = z.object({
 });
 export type ProviderMetadata = z.infer<typeof providerMetadata>;
 
-const isHttps = (url: string) => /^https:/i.test(url);
+const isHttpsUrl = (url: string) => /^https:/i.test(url);
 
 /** An https issuer sends neither a secret nor a token over http. */
-const isEncrypted = (url: string, issuer: string) => isHttps(url) || !isHttps(issuer);
+const isAsSafeAs = (url: string, issuer: string) => isHttpsUrl(url) || !isHttpsUrl(issuer);
 
 /** Section 4.3. */
 function isTrustworthy(metadata: ProviderMetadata, issuer: string): boolean {
   const { authorization_endpoint, token_endpoint, userinfo_endpoint } = metadata;
   const endpoints = [authorization_endpoint, token_endpoint, userinfo_endpoint];
-  return metadata.issuer === issuer && endpoints.every((url) => isEncrypted(url, issuer));
+  return metadata.issuer === issuer && endpoints.every((url) => isAsSafeAs(url, issuer));
 }
 
 export const metadataUrl = (issuer: string) => `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
@@ -91,7 +91,7 @@ async function discover(issuer: string) {
     providerMetadata.refine((answer) => isTrustworthy(answer, issuer)),
   );
   /** `null` for an http URL, too, if the issuer has https. */
-  const optional = (url = "") => (url && isEncrypted(url, issuer) ? url : null);
+  const optional = (url = "") => (url && isAsSafeAs(url, issuer) ? url : null);
   return {
     authorizeUrl: metadata.authorization_endpoint,
     tokenUrl: metadata.token_endpoint,

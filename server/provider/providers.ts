@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { parseName } from "../rules";
 import type { ProviderName } from "../settings/provider-names";
 
 export interface Profile {
@@ -29,7 +30,7 @@ export interface Provider {
   scope: string;
   /** With this value of the parameter, the provider asks which account to use; `null` if no value does this. */
   prompt: string | null;
-  /** With this one, it signs nobody in silently. */
+  /** With this value of `prompt`, the provider signs nobody in without a question. */
   freshPrompt?: string;
   /** Whether it signs nobody in inside the browser of another app. */
   refusesInAppBrowsers?: boolean;
@@ -45,10 +46,7 @@ const orNull = <T extends z.ZodType>(type: T) => type.nullable().catch(null);
 const matching = (pattern: RegExp) => orNull(z.string().regex(pattern));
 const email = orNull(z.string());
 const verified = z.literal([true, "true"]).transform(Boolean).catch(false); // Amazon Cognito sends a string
-// Line breaks and the characters that turn the direction of the text around them could disguise a page or a mail.
-const disguises = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
-const cleaned = (value: string) => [...value.replace(disguises, "").trim()].slice(0, 255).join("") || null;
-const text = orNull(z.string().transform(cleaned));
+const text = orNull(z.string().transform((typed) => parseName(typed)));
 const url = matching(/^[^\p{Cc}\p{Cs}]{1,2048}$/u); // every signed-in request reads it from the database
 const avatar = matching(/^\w{1,255}$/);
 

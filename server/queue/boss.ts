@@ -24,19 +24,21 @@ export function bossDatabase(knex: Knex): PgBoss.Db {
 // pg-boss's own index does not order the due jobs: each fetch of a mail read and sorted them, which took 160 ms with
 // 100,000 jobs. `start_after` is a column of the first index, because jobs to retry, which are not due, come before
 // newer ones. The second index finds the earlier webhooks of a user.
-const createIndexes = `
-  do $$ begin
-    if to_regclass('pgboss.job_waiting_index') is null then
-      execute (select format('create index job_waiting_index on pgboss.%I
-          (priority desc, created_on, id, start_after) where state < ''active''', partition_name)
-        from pgboss.queue where name = '${mailQueue}');
-    end if;
-    if to_regclass('pgboss.job_order_index') is null then
-      create index job_order_index on pgboss.job (singleton_key, created_on) where singleton_key is not null;
-    end if;
-  end $$`;
+const indexes = {
+  job_waiting_index: `execute (select format('create index job_waiting_index on pgboss.%I
+      (priority desc, created_on, id, start_after) where state < ''active''', partition_name)
+    from pgboss.queue where name = '${mailQueue}')`,
+  job_order_index:
+    "create index job_order_index on pgboss.job (singleton_key, created_on) where singleton_key is not null",
+};
 
-export const indexJobs = (knex: Knex) => runStatement(knex, { text: createIndexes });
+/** One transaction for each: both together would keep the lock of a partition while they wait for that of the table. */
+export async function indexJobs(knex: Knex): Promise<void> {
+  for (const [name, create] of Object.entries(indexes)) {
+    const text = `do $$ begin if to_regclass('pgboss.${name}') is null then ${create}; end if; end $$`;
+    await runStatement(knex, { text });
+  }
+}
 
 async function createQueues(boss: PgBoss, knex: Knex): Promise<void> {
   for (const name of [mailQueue, webhookQueue]) await boss.createQueue(name, { name, ...retries });

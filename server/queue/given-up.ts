@@ -1,3 +1,5 @@
+import type { EntityManager } from "@mikro-orm/postgresql";
+import type { User } from "../database/entities";
 import { query } from "../database/unit-of-work";
 import { type ErrorFields, logEvent } from "../log";
 import { type Job, mailQueue, type WebhookJob, webhookQueue } from "./jobs";
@@ -50,6 +52,13 @@ export const givenUpWebhooks = givenUpJobs<{ type: WebhookJob["type"]; userId: s
   webhookQueue,
   `data ->> 'type' as type, data #>> '{data,id}' as "userId"`,
 );
+
+/** Removes the jobs with an account's data, but the webhooks that wait: the application hears of the account's end. */
+export async function removeJobs(em: EntityManager, { id, email }: Pick<User, "id" | "email">): Promise<void> {
+  const sql = `delete from pgboss.job where name = ? and ? in (data ->> 'email', data ->> 'currentEmail')
+    or name = ? and singleton_key = ? and ${isGivenUp}`;
+  await em.execute(sql, [mailQueue, email, webhookQueue, id]);
+}
 
 // pg-boss deletes waiting jobs at their `keep_until`, without a word: never for webhooks, but in 1.1.0 after 14 days.
 const waitsTooLong = `name = '${webhookQueue}' and state < 'active'

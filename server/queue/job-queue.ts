@@ -1,10 +1,11 @@
 import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
+import DataLoader from "dataloader";
 import PgBoss from "pg-boss";
 import { runStatement } from "../database/run-statement";
 import { namingUnavailability } from "../database/unavailable";
 import { CallError, MailRefused, SimulatedFailure } from "../errors";
 import { errorFields, log, logEvent } from "../log";
-import { requiredValue } from "../process-value";
+import { requiredValue } from "../process/value";
 import { bossDatabase } from "./boss";
 import { givenUpKept } from "./given-up";
 import { type Job, type JobHandler, mailQueue, type WebhookJob, webhookQueue } from "./jobs";
@@ -20,7 +21,8 @@ export const mails: QueueKind<Job> = {
   logGivenUp(job, refusal) {
     if ("email" in job) logEvent({ event: "mail.failed", reason: refusal ?? "retries_exhausted" });
   },
-  fetch: (boss, _knex, batchSize) => boss.fetch<Job>(mailQueue, { batchSize, includeMetadata: true }),
+  isDue: "start_after < now()",
+  order: "priority desc, created_on, id",
 };
 
 /** Uses the index of pg-boss's own fetch, because it repeats the index's condition. */
@@ -48,33 +50,18 @@ const insertWebhooks = (webhooks: WebhookJob[]) => ({
   values: [webhookQueue, JSON.stringify(webhooks)],
 });
 
-/**
- * pg-boss's own fetch, except that a webhook waits for all earlier ones of its user, also in a retry or other process.
- * No policy of pg-boss does this. `next` is no subquery of the `update`: PostgreSQL could lock more rows than `limit`.
- */
-const fetchWebhooks = (limit: number) => ({
-  name: "fetch-webhooks",
-  text: `
-    with next as (
-      select id from pgboss.job as due where name = $1 and state < 'active' and start_after < now() and not exists (
-        select from pgboss.job as earlier
-        where name = $1 and singleton_key = due.singleton_key and state < 'completed'
-          and (created_on, id) < (due.created_on, due.id))
-      order by start_after limit $2 for update skip locked)
-    update pgboss.job set state = 'active', started_on = now(),
-      retry_count = case when started_on is null then retry_count else retry_count + 1 end
-    from next where name = $1 and job.id = next.id
-    returning job.id, data, created_on as "createdOn", retry_count as "retryCount", retry_limit as "retryLimit"`,
-  values: [webhookQueue, limit],
-});
-
 export const webhooks: QueueKind<WebhookJob> = {
   name: webhookQueue,
   ordered: true, // the end of a webhook makes the user's next one due
   /** 410: the application wants no webhook. */
   judge: (error) => (error instanceof CallError && error.status === 410 ? { stop: { event: "webhook.stopped" } } : {}),
   logGivenUp: () => logEvent({ event: "webhook.failed", reason: "retries_exhausted" }),
-  fetch: (_boss, knex, limit) => runStatement(knex, fetchWebhooks(limit)),
+  // A webhook waits for all earlier ones of its user, also in a retry or other process. No policy of pg-boss does this.
+  isDue: `start_after < now() and not exists (
+    select from pgboss.job as earlier
+    where name = $1 and singleton_key = due.singleton_key and state < 'completed'
+      and (created_on, id) < (due.created_on, due.id))`,
+  order: "start_after",
 };
 
 /**
@@ -92,6 +79,16 @@ export class JobQueue {
   readonly #knex: Knex;
   readonly #delay: typeof noDelay;
   readonly #workers = new Map<string, Pick<Worker<never>, "wake" | "stop">>();
+  /** Jobs that come while others are being stored are stored, and flushed to the disk, together after them. */
+  readonly #insertion = new DataLoader(
+    async (jobs: readonly PgBoss.JobInsert[]) => {
+      this.#inserted = this.#boss.insert([...jobs]);
+      await this.#inserted;
+      return jobs.map(() => null);
+    },
+    { cache: false, batchScheduleFn: (run) => void this.#inserted.then(run, run) },
+  );
+  #inserted = Promise.resolve();
 
   constructor(orm: MikroORM, delay = noDelay) {
     this.#knex = orm.em.getKnex();
@@ -128,14 +125,14 @@ export class JobQueue {
   }
 
   /** Enqueues within `em`'s transaction, if it has one. The job runs after the commit and the delay. */
-  async enqueue(em: EntityManager, job: Job): Promise<void> {
+  async enqueue(em: EntityManager, data: Job): Promise<void> {
     const { from, to } = this.#delay;
     const delay = Math.round(from + Math.random() * (to - from));
+    const startAfter = `${delay / 1000}`; // as text, an interval: pg-boss ignores a negative number
+    const job = { name: mailQueue, data, startAfter };
     const transaction = em.getTransactionContext<Knex.Transaction>();
-    await this.#boss.send(mailQueue, job, {
-      db: bossDatabase(transaction ?? em.getKnex()),
-      startAfter: `${delay / 1000}`, // as text, an interval: pg-boss ignores a negative number
-    });
+    if (transaction) await this.#boss.insert([job], { db: bossDatabase(transaction) });
+    else await this.#insertion.load(job);
     this.#wake(mailQueue, transaction, delay);
   }
 

@@ -1,4 +1,4 @@
-import type { AuthenticationEvent } from "../events";
+import type { LoggedEvent, NoticeTask, ToldSessionEnd, WebhookType } from "../events/events";
 import type { Language } from "../languages/languages";
 
 /** The queue of mails and all other work in the service. */
@@ -21,17 +21,6 @@ interface MailJob {
   language: Language;
 }
 
-export type AccountChange =
-  | "user.created"
-  | "user.email_changed"
-  | "user.provider_linked"
-  | "user.provider_unlinked"
-  | "user.password_changed"
-  | "user.groups_changed"
-  | "user.suspended"
-  | "user.restored"
-  | "user.deleted";
-
 /** The user as `/auth/session` has it, after the change. */
 export interface ChangedUser {
   id: string;
@@ -41,6 +30,9 @@ export interface ChangedUser {
   groups: string[];
   /** Only for `user.email_changed`. */
   previousEmail?: string;
+  /** Only for `session.ended`: 1 to 50 names of sessions, and why they ended. */
+  sids?: string[];
+  reason?: ToldSessionEnd;
 }
 
 /** Ways to sign in about which the account page asks: the names of passkeys, and whether the provider is one. */
@@ -51,24 +43,19 @@ export interface QuestionedWays {
 
 /** Tells an owner of a change, because somebody else may have made it. */
 export interface NoticeJob extends MailJob {
-  task:
-    | "mail_email_changing"
-    | "mail_email_changed"
-    | "mail_password_changed"
-    | "mail_password_replaced"
-    | "mail_password_changed_by_owner"
-    | "mail_provider_linked"
-    | "mail_provider_unlinked"
-    | "mail_passkey_added"
-    | "mail_passkey_removed"
-    | "mail_new_sign_in"
-    | "mail_account_deleted";
+  task: NoticeTask;
   /** Of a change of address. */
   oldEmail?: string;
   newEmail?: string;
   questioned?: QuestionedWays;
+  /** The name of a passkey that was added or removed. */
+  passkey?: string;
+  /** Of an access token: the application's, and when it ends. */
+  origin?: string;
+  expiresAt?: string;
   /** Of a new sign-in. */
   by?: "password" | "passkey";
+  /** Of a new sign-in or a passkey. */
   browser?: string;
   at?: string;
 }
@@ -77,11 +64,12 @@ export interface NoticeJob extends MailJob {
 export type Job =
   | NoticeJob
   | (MailJob & { task: "mail_password_reset" | "mail_invitation" })
+  | (MailJob & { task: "mail_invited"; invitedAt: string })
   | (MailJob & { task: "mail_registration"; return_to?: string })
   | (MailJob & AskedEmailChange & { task: "mail_email_change" })
   | { task: "purge_expired" }
   /** An event of a command. */
-  | { task: "log_event"; event: AuthenticationEvent };
+  | { task: "log_event"; event: LoggedEvent };
 
 /** The task of a mail without its prefix: what an account's history calls the mail. */
 export type MailKind = Extract<Job, { email: string }>["task"] extends `mail_${infer Kind}` ? Kind : never;
@@ -90,7 +78,7 @@ export const mailKind = (task: `mail_${MailKind}`) => task.replace("mail_", "") 
 
 export interface WebhookJob {
   task: "webhook";
-  type: AccountChange;
+  type: WebhookType;
   data: ChangedUser;
 }
 

@@ -1,6 +1,8 @@
 import type { Knex } from "@mikro-orm/postgresql";
 import type PgBoss from "pg-boss";
-import type { AuthenticationEvent, MailRefusal } from "../events";
+import { commitWithoutFlush } from "../database/prepared";
+import { runStatement } from "../database/run-statement";
+import type { LoggedEvent, MailRefusal } from "../events/events";
 import { duringJob, errorFields, log, logEvent } from "../log";
 import type { JobHandler } from "./jobs";
 
@@ -23,7 +25,7 @@ interface Judgement {
   /** Whether the job is deleted after its last retry: it had no mail. */
   leavesNothing?: boolean;
   /** The event to log if this process works no more jobs of the queue. */
-  stop?: AuthenticationEvent;
+  stop?: LoggedEvent;
 }
 
 export interface QueueKind<Task> {
@@ -32,9 +34,28 @@ export interface QueueKind<Task> {
   ordered: boolean;
   judge(error: unknown): Judgement;
   logGivenUp(job: Task, refusal: MailRefusal | null): void;
-  /** Marks up to `limit` jobs that are due as active. */
-  fetch(boss: PgBoss, knex: Knex, limit: number): Promise<FetchedJob<Task>[]>;
+  /** SQL: which of the waiting jobs `due` may start, and which of them first. */
+  isDue: string;
+  order: string;
 }
+
+/**
+ * Marks up to `limit` jobs as active. pg-boss's own fetch reads all columns of a job, and its commit waits for the disk.
+ * `next` is no subquery of the `update`: PostgreSQL could lock more rows than `limit`.
+ */
+const fetchJobs = ({ name, isDue, order }: QueueKind<never>, limit: number) => ({
+  name: `fetch-${name}`,
+  text: `
+    with next as (
+      select id from pgboss.job as due where name = $1 and state < 'active' and ${isDue}
+      order by ${order} limit $2 for update skip locked)
+    update pgboss.job set state = 'active', started_on = now(),
+      retry_count = case when started_on is null then retry_count else retry_count + 1 end
+    from next where name = $1 and job.id = next.id
+    returning job.id, data, created_on as "createdOn", retry_count as "retryCount", retry_limit as "retryLimit",
+      ${commitWithoutFlush}`,
+  values: [name, limit],
+});
 
 /**
  * Runs the jobs of one queue in this process, each at least once, with growing waits after failures.
@@ -90,7 +111,7 @@ export class Worker<Task extends { task: string }> {
   }
 
   #fetch(limit: number): Promise<FetchedJob<Task>[]> {
-    return this.kind.fetch(this.boss, this.knex, limit);
+    return runStatement(this.knex, fetchJobs(this.kind, limit));
   }
 
   /** Logs a rejection, which would end the process; the next poll tries again. */

@@ -1,6 +1,6 @@
+import { deliveryEventsOf, tellingDrivers } from "../mail-services/services";
+import { allowedTarget, wildcardDomain } from "../origins/return-to";
 import { either, isConfidential, notHttps } from "./formats";
-import { eventsSecrets, tellsEvents } from "./mail-services";
-import { allowedTarget, wildcardDomain } from "./return-to";
 import { isWithin } from "./session-domain";
 import type { KnownValues, Values } from "./settings";
 
@@ -23,9 +23,13 @@ export const plainIssuerWarning = (issuer: string | null | undefined): string[] 
   isPlain(issuer) ? ["IDP_ISSUER is http: the client's secret and people's addresses cross the network in clear"] : [];
 
 function eventsSecretProblem(driver: Values["MAIL_DRIVER"], secret: string): string | undefined {
-  if (!tellsEvents(driver)) return `must not be set: MAIL_DRIVER is not ${either(Object.keys(eventsSecrets))}`;
-  return eventsSecrets[driver].safeParse(secret).error?.issues[0]?.message;
+  const events = deliveryEventsOf(driver);
+  if (!events) return `must not be set: MAIL_DRIVER is not ${either(tellingDrivers)}`;
+  return events.secret.safeParse(secret).error?.issues[0]?.message;
 }
+
+const isNotOver = (domain: string, appUrl: string | undefined) =>
+  appUrl !== undefined && !(appUrl.startsWith("https:") && isWithin(new URL(appUrl).hostname, domain));
 
 /** The problems of the rules between settings. A setting with a problem of its own breaks none. */
 export function brokenRules(values: KnownValues, appUrl: string | undefined, production: boolean): string[] {
@@ -91,9 +95,14 @@ export function brokenRules(values: KnownValues, appUrl: string | undefined, pro
       values.IDENTITY_TOKENS && values.IDENTITY_KEY === null,
       "IDENTITY_KEY is missing: IDENTITY_TOKENS is on. `openssl rand -base64 32` makes one",
     ],
+    [values.WEBHOOK_SESSIONS && values.WEBHOOK_URL === null, "WEBHOOK_URL is missing: WEBHOOK_SESSIONS is on"],
     [
-      appUrl && SESSION_DOMAIN && (!appUrl.startsWith("https:") || isOutside(new URL(appUrl).hostname)),
+      SESSION_DOMAIN && isNotOver(SESSION_DOMAIN, appUrl),
       "SESSION_DOMAIN must be the host of an https APP_URL, or a parent of it",
+    ],
+    [
+      values.PASSKEY_RP_ID && isNotOver(values.PASSKEY_RP_ID, appUrl),
+      "PASSKEY_RP_ID must be the host of an https APP_URL, or a parent of it",
     ],
     [
       values.DEVICE_BOUND_SESSIONS && isPlain(appUrl),

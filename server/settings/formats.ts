@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
-import { plainHost } from "./return-to";
+import { plainHost } from "../origins/return-to";
 
 /** Parses a text with `parse`. If the result is `null`, reports the problem. */
 export const parsed = <Value>(parse: (text: string) => Value | null, problem: string) =>
@@ -60,6 +60,7 @@ const wholeNumber = (least: number, most: number, problem: string) =>
     .transform(Number);
 
 export const hours = wholeNumber(1, 8_760, "must be a number of hours from 1 to 8760"); // a year
+export const tokenDays = wholeNumber(1, 365, "must be a number of days from 1 to 365");
 export const minimumLength = wholeNumber(8, 64, "must be a number from 8 to 64");
 export const port = wholeNumber(1, 65_535, "must be a port number");
 

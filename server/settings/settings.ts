@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { type Language, languages } from "../languages/languages";
+import { mailDrivers, mailServices } from "../mail-services/services";
 import { databaseUrl, directUrl } from "./database-url";
 import * as formats from "./formats";
 import { logo } from "./logo";
-import { mailDrivers, mailServices } from "./mail-services";
 import { providerNames } from "./provider-names";
 import { parseCookieDomain } from "./session-domain";
 
@@ -21,6 +21,10 @@ export interface Setting {
   requiredWith?: string;
 }
 
+const domain = formats.parsed(
+  parseCookieDomain,
+  "must be a domain such as example.org, of two labels or more and no public suffix",
+);
 const offByDefault = (help: string) => ({ format: formats.onOff, default: "off", help });
 
 export const settings = {
@@ -125,7 +129,7 @@ export const settings = {
       help: "`true` adds PKCE (S256), for providers that require it.",
     },
     SIGN_IN_REDIRECT: offByDefault(
-      "`on`: `/login` sends a visitor on to the provider. With a notice it stays, and has every way in.",
+      "`on`: `/login` sends a visitor on to the provider. With a notice it shows the page, with every way to sign in.",
     ),
     IDP_NAME: {
       format: formats.displayName(40),
@@ -210,11 +214,13 @@ export const settings = {
       help: "Where a sign-in without `return_to` ends: a path, or a URL of `APP_URL` or of `RETURN_ORIGINS`.",
     },
     SESSION_DOMAIN: {
-      format: formats.parsed(
-        parseCookieDomain,
-        "must be a domain such as example.org, of two labels or more and no public suffix",
-      ),
+      format: domain,
       help: "Shares the session cookie with every host of this domain. Read SECURITY.md first.",
+      example: "example.com",
+    },
+    PASSKEY_RP_ID: {
+      format: domain,
+      help: "The name that passkeys are made for: the host of `APP_URL`, or a parent of it. Read docs/moving.md first.",
       example: "example.com",
     },
     IDENTITY_TOKENS: offByDefault(
@@ -224,6 +230,14 @@ export const settings = {
       format: formats.encryptionKey,
       help: "Encrypts the stored keys of the tokens. 32 bytes in base64. Required with `IDENTITY_TOKENS=on`.",
       secret: true,
+    },
+    ACCESS_TOKENS: offByDefault(
+      "`on`: people make tokens for programs at `/account/tokens`, which count at `/auth/verify?tokens=on`. Read SECURITY.md first.",
+    ),
+    ACCESS_TOKEN_DAYS: {
+      format: formats.tokenDays,
+      default: "365",
+      help: "After how many days a token ends at the latest, 1 to 365. Holds for tokens that exist, too.",
     },
     WEBHOOK_URL: {
       format: formats.webhookUrl,
@@ -237,6 +251,9 @@ export const settings = {
       secret: true,
       requiredWith: "WEBHOOK_URL",
     },
+    WEBHOOK_SESSIONS: offByDefault(
+      "`on`: the webhook `session.ended` tells of sessions that end before their time. Needs `WEBHOOK_URL`.",
+    ),
   },
   brand: {
     BRAND_NAME: { format: formats.displayName(60), default: "Latchkey", help: "The name in titles, pages and mails." },

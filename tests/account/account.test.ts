@@ -63,13 +63,18 @@ describe("the page", () => {
         provider: null,
         passkeys: {
           items: [],
+          unusable: [],
           newName: "An unknown browser",
           offered: false,
           upgradable: false,
           account: { rpId: "localhost", userId: expect.stringMatching(/^[\w-]{22}$/) },
         },
         canConnect: false,
+        unbound: false,
         signInAgain: false,
+        hasTokens: false,
+        tokensGoOn: false,
+        removedPasskey: null,
         notice: null,
         sessions: expect.any(Array),
       });
@@ -416,7 +421,7 @@ describe("a sign-in", () => {
       await openAccount(cookie);
       const refused = await latchkey.unchanged(() => act(cookie, intent, { email: "ada@example.com" }), "sessions");
       expect(refused).toMatchObject({ status: 302, location: "/login?notice=sign_in_again" });
-      expect(refused.cookies).toEqual({ session: "" });
+      expect(refused.cookies).toEqual({ session: "", "login-address": "ada%40example.com" });
       // With a session, the login page would redirect to the dashboard.
       expect(await latchkey.execute("select * from sessions")).toEqual([]);
     },

@@ -23,7 +23,7 @@ test("the page says when something happened", async () => {
   const before = Date.now();
   await register(site, page, "when@example.com");
   await page.goto("/account/activity");
-  const signIn = page.getByRole("listitem").filter({ hasText: "Signed in with the password" });
+  const signIn = page.getByRole("listitem").filter({ hasText: "The account was created" });
   const at = await signIn.locator("time").getAttribute("datetime");
   expect(Date.parse(at ?? "")).toBeGreaterThanOrEqual(before);
 });

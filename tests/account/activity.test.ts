@@ -68,9 +68,15 @@ describe("the history tells", () => {
   });
 
   test("a sign-in at the provider", async () => {
+    await latchkey.execute("update users set idp_id = '1', idp_issuer = 'google'");
+    await signInWithGoogle(google);
+    expect(await history()).toMatchObject([{ type: "session.started", way: "provider", actor: "owner" }]);
+  });
+
+  test("a first sign-in at the provider as the creation of the account", async () => {
     await signInWithGoogle({ sub: "1", email: "new@example.com", email_verified: true });
     const [user] = await latchkey.execute<{ id: string }>("select id from users where email = 'new@example.com'");
-    expect(await history(user?.id)).toMatchObject([{ type: "session.started", way: "provider", actor: "owner" }]);
+    expect(await history(user?.id)).toMatchObject([{ type: "registration.completed", actor: "owner" }]);
   });
 
   test("a sign-in with a passkey", async () => {
@@ -81,10 +87,11 @@ describe("the history tells", () => {
     expect(await history()).toMatchObject([{ ...owner, type: "session.started", way: "passkey" }]);
   });
 
-  test("a registration as its first sign-in", async () => {
+  test("a registration as the creation of the account, by this session", async () => {
     await registerWith(await registrationLink(latchkey), goodPassword);
-    const [user] = await latchkey.execute<{ id: string }>("select id from users where email = 'grace@example.com'");
-    expect(await history(user?.id)).toMatchObject([{ type: "session.started", way: "password" }]);
+    const [session] = await latchkey.execute<{ id: string; user_id: string }>("select id, user_id from sessions");
+    const told = { type: "registration.completed", actor: "owner", way: null, session_key: session?.id };
+    expect(await history(session?.user_id)).toMatchObject([told]);
   });
 
   test("a reset", async () => {
@@ -294,6 +301,16 @@ describe("what is kept", () => {
     expect(await kept()).toEqual({ "password.changed": 99, "user.suspended": 1 });
   });
 
+  test("a hundred ended sessions push out no change", async () => {
+    await insert("passkey.added", "'owner', null", 1);
+    await latchkey.execute("update account_events set at = now() - interval '2 days'");
+    await insert("session.ended", "'owner', null", 100);
+    const cookie = await latchkey.signedIn(userId);
+    await latchkey.signedIn(userId);
+    await act(cookie, "end-other-sessions");
+    expect(await kept()).toMatchObject({ "passkey.added": 1 });
+  });
+
   test("the fifty latest mails stay", async () => {
     await insert("mail.bounced", "null, null", 50);
     await askForReset(email);
@@ -319,10 +336,33 @@ describe("what is kept", () => {
   });
 });
 
+test("a deletion leaves no job with the address but the mail that tells of it", async () => {
+  const cookie = await signInInFirefox();
+  await askForReset(email);
+  await act(cookie, "change-email", { email: "b@example.com" });
+  await askForReset("other@example.com");
+  await latchkey.execute("update pgboss.job set state = 'failed' where data ->> 'task' = 'mail_password_reset'");
+  await act(cookie, "delete-account", { email });
+  const jobs = "select data ->> 'task' as task from pgboss.job where data ->> 'email' is not null order by 1";
+  expect(await latchkey.execute(jobs)).toEqual([{ task: "mail_account_deleted" }, { task: "mail_password_reset" }]);
+});
+
 const open = (cookie: string, search = "", headers = {}) =>
   call(activity.loader, get(`/account/activity${search}`, { cookie, headers }));
 
 describe("/account/activity", () => {
+  test("tells of sent mails only if its owner asks for them", async () => {
+    const cookie = cookieOf(await logIn());
+    await latchkey.execute(
+      "insert into account_events (user_id, at, type, detail) values (?, now(), 'mail.sent', 'password_reset')",
+      [userId],
+    );
+    const whats = async (search: string) =>
+      (await open(cookie, search)).data.events.map(({ what }: { what: string }) => what);
+    expect(await whats("")).toEqual(["Signed in with the password"]);
+    expect(await whats("?mails")).toContain("Mail sent: Reset your password");
+  });
+
   test("sends a visitor to a login that leads back", async () => {
     expect(await open("")).toMatchObject({ status: 302, location: "/login?return_to=%2Faccount%2Factivity" });
   });
@@ -404,7 +444,7 @@ describe("/account/activity", () => {
       );
     }
     const cookie = cookieOf(await logIn());
-    const { data } = await open(cookie, "", { "Accept-Language": language });
+    const { data } = await open(cookie, "?mails", { "Accept-Language": language });
     const texts = data.events.map(({ what }: { what: string }) => what);
     expect(new Set(texts).size).toBe(types.length + 1);
     expect(texts.join()).not.toMatch(/activity\.|events\.|[{}]/);
@@ -459,6 +499,29 @@ describe("POST /account/data", () => {
     const { data: text } = await download(cookie);
     expect(row?.[column]).toBeTruthy();
     expect(text).not.toContain(row?.[column]);
+  });
+
+  test("holds the known browsers, the provider's rest, a pending change, and the ends of sessions", async () => {
+    const cookie = cookieOf(await logIn(inFirefox));
+    await addPasskey(new Authenticator(), cookie);
+    await act(cookie, "change-email", { email: "b@example.com" });
+    await latchkey.drain();
+    const at = "2026-11-01T00:00:00.000Z";
+    await latchkey.execute(
+      "update users set idp_id = '1', idp_issuer = 'old', idp_groups = '{x}', idp_blocked_at = ?",
+      [at],
+    );
+    const moment = expect.stringMatching(/^20\S+Z$/);
+    expect(JSON.parse((await download(cookie)).data)).toMatchObject({
+      waysIn: {
+        provider: { issuer: "old", id: "1", groups: ["x"] },
+        providerBlockedAt: at,
+        passkeys: [{ transports: ["internal"], backedUp: false }],
+      },
+      sessions: [{ expiresAt: moment, bound: false }],
+      knownBrowsers: [{ createdAt: moment, lastSeenAt: moment }],
+      unconfirmedAddresses: [{ email: "b@example.com", expiresAt: moment }],
+    });
   });
 
   test("asks for a sign-in of the last 15 minutes", async () => {

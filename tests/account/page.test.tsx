@@ -40,6 +40,7 @@ const loaded = {
 /** The passkeys of an account without one. */
 const noPasskeys = {
   items: [],
+  unusable: [],
   newName: null as string | null,
   offered: false,
   upgradable: false,
@@ -51,16 +52,47 @@ const open = (changed: object = {}, more: Partial<Parameters<typeof renderPage>[
 
 afterEach(() => void vi.unstubAllGlobals());
 
+const deletion = "Your account and everything in it will be gone. This cannot be undone.";
+
+/** The button that opens the first form of a row. */
+const summaryOf = (row: string) =>
+  within(screen.getByRole("group", { name: row })).getAllByText(/./, { selector: "summary" })[0] as HTMLElement;
+
 const section = (name: string) => within(screen.getByRole("region", { name }));
+
+test.each([
+  [true, [["/auth/session"], ["/auth/session"]]],
+  [false, []],
+])("a session that is unbound (%s) asks twice", async (unbound, expected) => {
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  const asked = vi.fn(async () => new Response());
+  vi.stubGlobal("fetch", asked);
+  await open({ unbound });
+  for (const [ask, wait] of timers.mock.calls) if (wait === 3_000 || wait === 60_000) (ask as () => void)();
+  expect(asked.mock.calls).toEqual(expected);
+});
 
 test("the owner reads what to do if mails to the address do not arrive", async () => {
   await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, undeliverable: true } } });
-  screen.getByText(/mails to ada@example\.com do not arrive\. Change the address below, under “Your details”\./);
+  const link = screen.getByRole<HTMLAnchorElement>("link", { name: "Change the address" });
+  expect(link.parentElement?.textContent).toBe("Our mails to ada@example.com do not arrive. Change the address.");
+  expect(link.closest(".warning")?.getAttribute("role")).toBe("status");
+  const form = document.querySelector(link.hash);
+  expect(form && new FormData(form as HTMLFormElement).get("intent")).toBe("change-email");
+});
+
+test("the link to the form of the address opens it and moves the focus there", async () => {
+  const { user } = await renderPage("/dashboard", Dashboard, {
+    loaded: { ...loaded, user: { ...ada, undeliverable: true } },
+  });
+  await user.click(screen.getByRole("link", { name: "Change the address" }));
+  const field = screen.getByLabelText("New email address");
+  expect([field.closest("details")?.open, document.activeElement]).toEqual([true, field]);
 });
 
 test("the account page shows the profile", async () => {
   await open();
-  expect(screen.getByText("Ada")).toBeTruthy();
+  expect(screen.getAllByText("Ada")).toHaveLength(2);
   expect(screen.getAllByText("ada@example.com")).toHaveLength(3);
 });
 
@@ -77,6 +109,22 @@ test("what is in question comes first on the account page", async () => {
   const passkey = { id: "1", name: "Phone", added: own.since, used: null, backedUp: true, questioned: true };
   await open({ passkeys: { ...noPasskeys, items: [passkey] } });
   expect(screen.getAllByRole("heading", { level: 2 })[0]?.textContent).toBe("Is this yours?");
+});
+
+test("the removal of a passkey warns first, and names the passkey", async () => {
+  vi.stubGlobal("PublicKeyCredential", {});
+  const passkey = { id: "7", name: "Ada’s phone", added: own.since, lastUsed: null, questioned: false };
+  const { posted, user } = await open({ passkeys: { ...noPasskeys, items: [passkey] } });
+  await user.click(summaryOf("Ada’s phone"));
+  screen.getByText("Every other session ends, and “Ada’s phone” does not sign you in any more.");
+  expect(posted).not.toHaveBeenCalled();
+  await user.click(screen.getByRole("button", { name: "Remove the passkey" }));
+  expect(posted.mock.calls).toEqual([["/dashboard", { intent: "remove-passkey", passkey: "7" }]]);
+});
+
+test("the account page names the passkey that was removed", async () => {
+  await open({ notice: "passkey_removed", removedPasskey: "Ada’s phone" });
+  screen.getByText("The passkey “Ada’s phone” was removed, and every other session was ended.");
 });
 
 test("the account page shows the sessions with their times", async () => {
@@ -134,24 +182,52 @@ test.each([
   expect(document.querySelector(".avatar")?.textContent).toBe(letter);
 });
 
+test("the form that its owner opens has the focus", async () => {
+  const { user } = await open();
+  await user.click(summaryOf("Email"));
+  summaryOf("Email").closest("details")?.dispatchEvent(new Event("toggle"));
+  expect(document.activeElement).toBe(screen.getByLabelText("New email address"));
+});
+
+const labelsOf = (row: string) =>
+  within(screen.getByRole("group", { name: row }))
+    .getAllByText(/./, { selector: "summary" })
+    .map(({ textContent }) => textContent);
+
+test("the password can be removed where the provider is left", async () => {
+  const { posted, user } = await open();
+  const group = within(screen.getByRole("group", { name: "Email and password" }));
+  await user.click(group.getByText("Remove"));
+  await user.click(screen.getByRole("button", { name: "Remove the password" }));
+  expect(posted.mock.calls).toEqual([["/dashboard", { intent: "remove-password" }]]);
+});
+
+test.each([
+  ["is the only way in", { linked: false, linkQuestioned: false }],
+  ["is the only way in beside one in question", { linked: true, linkQuestioned: true }],
+])("a password that %s has no button that removes it", async (_which, ways) => {
+  await open({ user: { ...loaded.user, ...ways } });
+  expect(labelsOf("Email and password")).toEqual(["Change"]);
+});
+
 test("every action is a separate form", async () => {
   const { posted, user } = await open();
   const click = (name: string) => user.click(screen.getByRole("button", { name }));
-  await user.click(screen.getByText("Change the password", { selector: "summary" }));
+  await user.click(summaryOf("Email and password"));
   await user.type(screen.getByLabelText("Current password"), "the current one");
   await user.type(screen.getByLabelText("New password"), "quiet lamps");
-  await user.type(screen.getByLabelText("New password, again"), "quiet lamps");
+  await user.type(screen.getByLabelText("Password, again"), "quiet lamps");
   await click("Save the new password");
-  await user.click(screen.getByText("Change the password", { selector: "summary" }));
+  await user.click(summaryOf("Email and password"));
   await click("Change the password by mail");
-  await click("End this session");
-  await click("End every other session");
-  await user.click(screen.getByText("Change the email address", { selector: "summary" }));
+  await click("End");
+  await click("End all others");
+  await user.click(summaryOf("Email"));
   await user.type(screen.getByLabelText("New email address"), "new@example.com");
   await click("Send the link");
   await user.click(screen.getByText("Disconnect", { selector: "summary" }));
   await click("Disconnect Google");
-  await user.click(screen.getByText("Delete my account", { selector: "summary" }));
+  await user.click(summaryOf(deletion));
   await user.type(screen.getByLabelText("Type your email address to confirm"), "ada@example.com");
   await click("Delete my account for good");
   expect(posted.mock.calls).toEqual([
@@ -216,9 +292,9 @@ describe("a wrong current password", () => {
   beforeEach(async () => {
     const refused = { intent: "change-password", errors, typed: { email: "" } };
     const { user } = await open({}, { refused });
-    await user.click(screen.getByText("Change the password", { selector: "summary" }));
+    await user.click(summaryOf("Email and password"));
     await user.type(field("New password"), "quiet lamps");
-    await user.type(field("New password, again"), "quiet lamps");
+    await user.type(field("Password, again"), "quiet lamps");
     await user.type(field("Current password"), "wrong{Enter}");
     error = await screen.findByText(errors.currentPassword);
   });
@@ -239,15 +315,15 @@ describe("a wrong current password", () => {
     expect(screen.getByText(errors.password)).toBeTruthy();
   });
 
-  test.each(["Current password", "New password", "New password, again"])("empties the field “%s”", (label) => {
+  test.each(["Current password", "New password", "Password, again"])("empties the field “%s”", (label) => {
     expect(field(label).value).toBe("");
   });
 });
 
 describe.each([
-  ["change-email", "Change the email address", "New email address"],
-  ["delete-account", "Delete my account", "Type your email address to confirm"],
-])("a refused %s", (intent, summary, label) => {
+  ["change-email", "Email", "New email address"],
+  ["delete-account", deletion, "Type your email address to confirm"],
+])("a refused %s", (intent, row, label) => {
   let field: HTMLInputElement;
   let error: HTMLElement;
 
@@ -255,15 +331,14 @@ describe.each([
     const refused = { intent, errors: { email: "Not this address." }, typed: { email: "ADA@example.com" } };
     const { user } = await open({}, { refused });
     expect(document.querySelector("details[open]")).toBeNull();
-    await user.click(screen.getByText(summary, { selector: "summary" }));
+    await user.click(summaryOf(row));
     await user.type(screen.getByLabelText(label), "ADA@example.com{Enter}");
     error = await screen.findByText("Not this address.");
     field = screen.getByLabelText<HTMLInputElement>(label);
   });
 
   test("keeps its form alone open", () => {
-    const opened = [...document.querySelectorAll("details[open] summary")].map(({ textContent }) => textContent);
-    expect(opened).toEqual([summary]);
+    expect([...document.querySelectorAll("details[open] summary")]).toEqual([summaryOf(row)]);
   });
 
   test("keeps what was typed", () => {
@@ -283,7 +358,7 @@ describe.each([
 describe("after an action", () => {
   beforeEach(async () => {
     const { user } = await open({}, { refused: { done: "Done." } });
-    await user.click(screen.getByText("Change the email address", { selector: "summary" }));
+    await user.click(summaryOf("Email"));
     await user.type(screen.getByLabelText("New email address"), "new@example.com{Enter}");
     await screen.findByText("Done.");
   });
@@ -300,7 +375,7 @@ describe("after an action", () => {
 test("a page of an old sign-in says before a form is filled in that a new one will be asked for", async () => {
   const hint = "You logged in more than 15 minutes ago, so we will ask you to log in again first.";
   await open({ signInAgain: true });
-  expect(screen.getAllByText(hint)).toHaveLength(4);
+  expect(screen.getAllByText(hint)).toHaveLength(5);
 });
 
 test("without a password the provider cannot be disconnected", async () => {
@@ -316,7 +391,7 @@ test("without a password the page says to set one before the provider is disconn
 
 test("without a password none can be changed", async () => {
   await open({ user: { ...ada, password: false } });
-  expect(screen.queryByText(/^Change the password/)).toBeNull();
+  expect(within(screen.getByRole("group", { name: "Email and password" })).queryByText("Change")).toBeNull();
   expect(screen.queryByLabelText("Current password")).toBeNull();
 });
 
@@ -339,7 +414,7 @@ describe.each([
 
   beforeEach(async () => {
     const { user } = await open({}, { refused });
-    await user.click(screen.getByRole("button", { name: "End this session" }));
+    await user.click(screen.getByRole("button", { name: "End" }));
     said = await screen.findByText("The session has ended.");
   });
 
@@ -353,14 +428,14 @@ describe.each([
 });
 
 describe("while an action is being sent", () => {
-  const others = ["Log out", "End every other session", "Change the password by mail"];
+  const others = ["Log out", "End all others", "Change the password by mail"];
   const button = (name: string) => screen.getByRole("button", { name });
   let page: Awaited<ReturnType<typeof open>>;
 
   beforeEach(async () => {
     page = await open({}, { refused: new Promise(() => {}) });
-    await page.user.click(button("End this session"));
-    await vi.waitFor(() => expect(button("End this session").getAttribute("aria-busy")).toBe("true"));
+    await page.user.click(button("End"));
+    await vi.waitFor(() => expect(button("End").getAttribute("aria-busy")).toBe("true"));
   });
 
   test("only its button is busy", () => {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { brandColors, defaultColor, grounds } from "#server/brand-colors";
+import { brandColors, defaultColor, grounds } from "#server/settings/brand-colors";
 
 const partsOf = (color: string) => [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
 

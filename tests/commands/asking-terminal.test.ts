@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { askService, openCommandSocket } from "#server/commands/beside-service";
-import { context, type Terminal } from "#server/context";
 import { duringJob, log, logUnexpected } from "#server/log";
-import { askingTerminal } from "#server/terminal";
+import { askingTerminal, context } from "#server/process/context";
+import type { Terminal } from "#server/process/terminal";
 
 function terminal(isTTY: boolean) {
   const [out, err] = [new PassThrough(), new PassThrough()];

@@ -1,27 +1,35 @@
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import net from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { failed, latchkey as runCommand, succeeded } from "../support/command";
 import { type RunningServer, startServer } from "../support/server";
+import { createFolder } from "../support/template-copy";
 
 let folder: string;
 let server: RunningServer;
 
+const groupsOfProvider = {
+  IDP_PROVIDER: "oidc",
+  IDP_ISSUER: "http://127.0.0.1:9",
+  IDP_CLIENT_ID: "client",
+  IDP_CLIENT_SECRET: "secret",
+  IDP_GROUPS_CLAIM: "groups",
+};
 const settings = () => ({ DATABASE_URL: `pglite:${folder}`, PORT: String(server.port) });
 const latchkey = (...words: string[]) => runCommand(words, settings());
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "latchkey-data-"));
-  server = await startServer({ DATABASE_URL: `pglite:${folder}` });
-});
-
-afterAll(async () => {
-  await server.stop();
-  await rm(folder, { recursive: true });
+  const { url, drop } = await createFolder();
+  folder = url.replace("pglite:", "");
+  server = await startServer({ DATABASE_URL: url, ACCESS_TOKENS: "on", ...groupsOfProvider });
+  return async () => {
+    await server.stop();
+    await drop();
+  };
 });
 
 const { version } = JSON.parse(await readFile("package.json", "utf8"));
@@ -36,10 +44,10 @@ async function ask(request: object): Promise<object[]> {
 
 const created = (stdout: string) => /^User id: (.+)\n(http.+)\n$/.exec(stdout)?.slice(1) ?? [];
 
-/** A new account; returns its address. */
+/** A new account, without the second that a command line takes; returns its address. */
 async function account(): Promise<string> {
   const email = `${crypto.randomUUID()}@example.com`;
-  expect(await latchkey("user", "create", email)).toMatchObject({ status: 0 });
+  expect((await ask({ words: ["user", "create", email] })).at(-1)).toEqual({ status: 0 });
   return email;
 }
 
@@ -49,11 +57,38 @@ test("a command changes the database that the service holds", async () => {
   expect(JSON.parse(stdout)).toMatchObject({ email, password: null });
 });
 
-test("a command's link is the service's", async () => {
+test("a link that a command prints opens at the service", async () => {
   const { stdout } = await latchkey("user", "create", "link@example.com");
   const [, link = ""] = created(stdout);
   expect((await fetch(link)).status).toBe(200);
   expect(link.startsWith(`http://localhost:${server.port}/reset-password?`)).toBe(true);
+});
+
+describe("an access token", () => {
+  const create = (email: string) =>
+    latchkey("user", "create-token", email, "--name", "Build", "--origin", `http://localhost:${server.port}`);
+  const idOf = async (email: string) => JSON.parse((await latchkey("user", "tokens", email, "--json")).stdout)[0].id;
+
+  test("is made and printed once", async () => {
+    const email = await account();
+    expect(await create(email)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^latchkey_[\w-]{43}\n$/) });
+    expect((await latchkey("user", "show", email, "--json")).stdout).not.toContain("latchkey_");
+  });
+
+  test("is listed", async () => {
+    const email = await account();
+    await create(email);
+    const line = `${await idOf(email)}  Build, for http://localhost:${server.port}, ends `;
+    expect((await latchkey("user", "tokens", email)).stdout).toContain(line);
+  });
+
+  test("is removed", async () => {
+    const email = await account();
+    await create(email);
+    const removed = await latchkey("user", "remove-token", email, await idOf(email));
+    expect(removed).toMatchObject({ status: 0, stdout: "The token is removed.\n" });
+    expect(await latchkey("user", "tokens", email)).toEqual(succeeded(""));
+  });
 });
 
 test("a command's events are those that it logs without a service", async () => {
@@ -70,7 +105,7 @@ test("the service's log has what a command did", async () => {
 
 test("a command fails as it does without a service", async () => {
   expect(await latchkey("user", "show", "nobody@example.com")).toEqual(
-    failed("There is no account with the address nobody@example.com.\n"),
+    failed("There is no account nobody@example.com.\n"),
   );
 });
 
@@ -111,7 +146,7 @@ test("a command that is interrupted ends in the service", async () => {
   socket.write(`${JSON.stringify({ version, words: ["user", "import", "many"], files, isTTY: false })}\n`);
   await once(socket, "data"); // the first of three batches is written
   socket.destroy();
-  expect((await latchkey("user", "show", "gone-1@example.com")).status).toBe(1);
+  expect((await ask({ words: ["user", "show", "gone-1@example.com"] })).at(-1)).toEqual({ status: 1 });
 });
 
 test.each([
@@ -139,28 +174,30 @@ test("the service outlives what is no request", async () => {
   const socket = net.connect(join(folder, ".commands"));
   socket.write("no request\n");
   await once(socket.resume(), "close");
-  expect((await latchkey("user", "list")).status).toBe(0);
+  expect((await ask({})).at(-1)).toEqual({ status: 0 });
 });
 
 describe("the socket of a service that was killed", () => {
+  let url: string;
   let home: string;
   let next: RunningServer;
 
   beforeAll(async () => {
-    home = await mkdtemp(join(tmpdir(), "latchkey-data-"));
-    const first = await startServer({ DATABASE_URL: `pglite:${home}` });
+    const copy = await createFolder();
+    url = copy.url;
+    home = url.replace("pglite:", "");
+    const first = await startServer({ DATABASE_URL: url });
     await first.kill();
     expect(await readdir(home)).toContain(".commands");
-    next = await startServer({ DATABASE_URL: `pglite:${home}` });
-  });
-
-  afterAll(async () => {
-    await next.kill();
-    await rm(home, { recursive: true });
+    next = await startServer({ DATABASE_URL: url });
+    return async () => {
+      await next.kill();
+      await copy.drop();
+    };
   });
 
   test("is taken over by the next", async () => {
-    expect(await runCommand(["user", "list"], { DATABASE_URL: `pglite:${home}` })).toEqual(succeeded(""));
+    expect(await runCommand(["user", "list"], { DATABASE_URL: url })).toEqual(succeeded(""));
   });
 
   test("is removed by a stop", async () => {
@@ -170,14 +207,33 @@ describe("the socket of a service that was killed", () => {
 });
 
 test("a folder whose path is too long for a socket stops no start", async () => {
-  const home = join(await mkdtemp(join(tmpdir(), "latchkey-data-")), "x".repeat(120));
-  await mkdir(home);
-  onTestFinished(() => rm(resolve(home, ".."), { recursive: true }));
+  const parent = await mkdtemp(join(tmpdir(), "latchkey-data-"));
+  onTestFinished(() => rm(parent, { recursive: true }));
+  const home = join(parent, "x".repeat(120));
+  await createFolder(home);
   const long = await startServer({ DATABASE_URL: `pglite:${home}` });
   onTestFinished(async () => void (await long.stop()));
   expect(await runCommand(["user", "list"], { DATABASE_URL: `pglite:${home}` })).toEqual(
     failed(`The data folder ${home} is in use by another process.\n`),
   );
+});
+
+test("the doctor lets the service look at the database that it holds", async () => {
+  const { stdout } = await latchkey("doctor", "--json");
+  const checks: { name: string; status: string; found: string }[] = JSON.parse(stdout);
+  const ofDatabase = checks.filter(({ name }) => ["database", "migrations", "accounts"].includes(name));
+  expect(ofDatabase).toMatchObject([
+    { status: "ok", name: "database", found: expect.stringMatching(/^PostgreSQL \S+, embedded$/) },
+    { status: "ok", name: "migrations", found: expect.stringMatching(/^all \d+ applied$/) },
+    { status: "ok", name: "accounts", found: "connected accounts: 0 with groups from the provider, 0 without" },
+    { name: "database", found: expect.stringMatching(/ of its log; .*; commits are /) },
+  ]);
+  expect(checks).toContainEqual(expect.objectContaining({ name: "APP_URL", status: "ok" }));
+});
+
+test("the service stores the secret of the doctor's probe", async () => {
+  const { stdout } = await latchkey("doctor", "--outside");
+  expect(stdout).toMatch(/^ok .* believes no forged X-Forwarded header$/m);
 });
 
 test("a terminal sees no log lines", async () => {

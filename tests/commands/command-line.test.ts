@@ -2,14 +2,15 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { PGlite } from "@electric-sql/pglite";
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { latchkeyProgram } from "#server/commands/command-line";
 import { claimFolder } from "#server/database/folder-lock";
+import { openDatabase } from "#server/database/orm";
 import { commandHere, failed, succeeded } from "../support/command";
 import { startLatchkey } from "../support/latchkey";
-import { createEmptyDatabase, freePort } from "../support/server";
+import { freePort } from "../support/server";
+import { createDatabase } from "../support/template-copy";
 
 const latchkey = startLatchkey();
 
@@ -95,7 +96,7 @@ async function fileOf(...lines: string[]): Promise<string> {
   return path;
 }
 
-const user = { id: "5f0c7a7e-3d9c-4d2b-9c1a-0f1e2d3c4b5a", email: "ada@example.com", name: "Ada\u2028L." };
+const user = { id: "5f0c7a7e-3d9c-4d2b-9c1a-0f1e2d3c4b5a", email: "ada@example.com", name: "Ada\u00a0L." };
 
 describe("`user import`", () => {
   const importUser = async () => latchkey.command("user", "import", await fileOf(JSON.stringify(user)));
@@ -177,9 +178,15 @@ describe("a database that cannot be used is one line", () => {
     });
   });
 
+  async function removeMigrations(url: string): Promise<void> {
+    const { orm, close } = await openDatabase(url);
+    await orm.em.execute("drop schema public cascade; drop schema pgboss cascade; create schema public");
+    await close();
+  }
+
   test("one without the migrations until `database migrate` has run", { tags: "6.3.2" }, async () => {
-    const { url, drop } = await createEmptyDatabase();
-    if (url.startsWith("pglite:")) await (await PGlite.create(join(url.slice("pglite:".length), "pglite"))).close();
+    const { url, drop } = await createDatabase();
+    await removeMigrations(url);
     expect(await exporting(url)).toEqual(
       refused("The database is not up to date: `latchkey database migrate` runs the migrations.\n"),
     );

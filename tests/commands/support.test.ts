@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
 import { handleJob } from "#server/job-handlers";
-import { askForReset, logIn } from "../support/account-calls";
+import { act, askForReset, confirmAddress, logIn, resetWith } from "../support/account-calls";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
+import { goodPassword } from "../support/passwords";
 
 const latchkey = startLatchkey(google);
 const email = "ada@example.com";
@@ -38,6 +39,22 @@ test.each(questions)("each command for %s does its work", async (_question, line
   }
 });
 
+test("the owner of an account with a changed address gets it back by `restore` and `reset-link`", async () => {
+  const changed = "thief@example.org";
+  await latchkey.execute("update users set email = ?, suspended_at = now()", [changed]);
+  await latchkey.command("user", "restore", changed);
+  const { stdout: link } = await latchkey.command("user", "reset-link", changed);
+  const token = new URL(link.trim()).searchParams.get("token") ?? "";
+  await resetWith({ email: changed, token }, goodPassword);
+  const { session } = (await logIn({ email: changed })).cookies;
+  await act(`session=${session}`, "change-email", { email });
+  await latchkey.drain();
+  const mail = latchkey.mails().find(({ to, subject }) => to === email && subject === "Confirm your new email address");
+  const confirmation = new URL(/\S+token=\S+/.exec(mail?.text ?? "")?.[0] ?? "").searchParams;
+  await confirmAddress({ email, token: confirmation.get("token") ?? "" }, { cookie: `session=${session}` });
+  expect(await latchkey.execute("select id, email from users")).toEqual([{ id: userId, email }]);
+});
+
 /** The lines of `user show` whose label is `Kept out` or `Event`. */
 async function shown(label: string) {
   const { stdout } = await latchkey.command("user", "show", email);
@@ -50,7 +67,7 @@ describe("`user show` says what keeps the owner out", () => {
   });
 
   test.each([
-    ["a suspension", "suspended_at = '2026-11-20T10:00Z'", "The account is suspended since 2026-11-20T10:00:00.000Z."],
+    ["a suspension", "suspended_at = '2026-11-20T10:00Z'", "The account is suspended since 2026-11-20T10:00Z."],
     [
       "no way in",
       "password_hash = null, idp_id = null",
@@ -59,12 +76,12 @@ describe("`user show` says what keeps the owner out", () => {
     [
       "mails that bounce",
       "undeliverable_at = '2026-03-01T10:00Z', undeliverable_by = 'mail.bounced'",
-      "Mails to this address bounce since 2026-03-01T10:00:00.000Z.",
+      "Mails to this address bounce since 2026-03-01T10:00Z.",
     ],
     [
       "mails that are refused",
       "undeliverable_at = '2026-03-01T10:00Z', undeliverable_by = 'mail.refused'",
-      "The mail service refuses this address since 2026-03-01T10:00:00.000Z.",
+      "The mail service refuses this address since 2026-03-01T10:00Z.",
     ],
   ])("%s", async (_what, columns, sentence) => {
     await latchkey.execute(`update users set ${columns}`);
@@ -73,12 +90,14 @@ describe("`user show` says what keeps the owner out", () => {
 
   test("the limit of logins", async () => {
     for (let n = 0; n < 10; n++) await logIn({ password: "wrong" });
-    expect((await shown("Kept out")).join()).toMatch(/ Logins are limited until 20\S+Z, except on known browsers\.$/);
+    expect((await shown("Kept out")).join()).toMatch(
+      / Logins are limited until 20\S+:\d\dZ \(in 15 minutes\), except on known browsers\.$/,
+    );
   });
 
   test("the limit of reset mails", async () => {
     for (let n = 0; n < 6; n++) await askForReset(email);
-    expect((await shown("Kept out")).join()).toMatch(/Reset mails are limited until 20\S+Z\.$/);
+    expect((await shown("Kept out")).join()).toMatch(/Reset mails are limited until 20\S+:\d\dZ \(in 15 minutes\)\.$/);
   });
 });
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { UserLine } from "#server/accounts/users/user-lines";
 import { exportUsers, importUsers } from "#server/features/operator/user-import";
+import type { UserLine } from "#server/features/operator/user-lines";
 import { startLatchkey } from "../support/latchkey";
 
 const github = { IDP_PROVIDER: "github", IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" };
@@ -43,7 +43,7 @@ test.each([
   ["the provider", {}],
   ["no provider", { IDP_CLIENT_ID: "", IDP_CLIENT_SECRET: "", IDP_PROVIDER: "" }],
 ])("an export with %s has the imported lines", async (_what, settings) => {
-  expect(await importLines(["", ...users, " \r"])).toEqual({ created: 3, skipped: 0 });
+  expect(await importLines(["", ...users, " \r"])).toEqual({ created: 3, skipped: 0, uninvited: 0 });
   latchkey.configure({ ...github, ...settings });
   expect(await exported()).toEqual(users);
 });
@@ -68,7 +68,7 @@ describe("an import", () => {
     await importLines([users[0] ?? {}]);
     const before = await latchkey.execute("select * from users");
     const again = { ...users[0], id: ids[3], name: "Skipped", idpId: "43" };
-    expect(await importLines([again, { email: "new@example.com" }])).toEqual({ created: 1, skipped: 1 });
+    expect(await importLines([again, { email: "new@example.com" }])).toEqual({ created: 1, skipped: 1, uninvited: 0 });
     expect(await latchkey.execute("select * from users where email = 'ada@example.com'")).toEqual(before);
   });
 
@@ -142,7 +142,7 @@ describe("whose id an idpId is", () => {
 
     test("a line may have an issuer", async () => {
       latchkey.configure(none);
-      expect(await importLines([named])).toEqual({ created: 1, skipped: 0 });
+      expect(await importLines([named])).toEqual({ created: 1, skipped: 0, uninvited: 0 });
       expect(await issuers()).toEqual([{ idp_id: "1", idp_issuer: "github" }]);
     });
   });
@@ -212,8 +212,17 @@ describe("of the four kinds", () => {
 
     test("is no other with other iterations", async () => {
       const same = [`pbkdf2_sha256$260000$salt$${"A".repeat(43)}=`, pbkdf2(256, 3), pbkdf2(512, 4)];
-      expect(await importLines(lines(...four, ...same))).toEqual({ created: 7, skipped: 0 });
+      expect(await importLines(lines(...four, ...same))).toEqual({ created: 7, skipped: 0, uninvited: 0 });
     });
+  });
+
+  test("the work of one refused login is at most one second of CPU", async () => {
+    const heavy = [scrypt("ln=17,r=8,p=1"), scrypt("ln=16,r=16,p=1"), pbkdf2(512, 50_000), pbkdf2(512, 300_000)];
+    const problem =
+      "passwordHash would make one refused login take 1.2 s of CPU; the stored kinds may take 1 s together";
+    expect(await importLines(lines(...heavy))).toEqual([{ line: 4, problem }]);
+    expect(await importLines(lines(...heavy.slice(0, 3)))).toEqual({ created: 3, skipped: 0, uninvited: 0 });
+    expect(await importLines(lines(...heavy.slice(0, 3)))).toEqual({ created: 0, skipped: 3, uninvited: 0 });
   });
 
   describe("scrypt", () => {
@@ -224,7 +233,7 @@ describe("of the four kinds", () => {
     });
 
     test("of Better Auth is one of them", async () => {
-      expect(await importLines(lines(...four, betterAuth))).toEqual({ created: 5, skipped: 0 });
+      expect(await importLines(lines(...four, betterAuth))).toEqual({ created: 5, skipped: 0, uninvited: 0 });
     });
 
     test("leaves no place for another algorithm", async () => {
@@ -237,7 +246,11 @@ describe("of the four kinds", () => {
 test("an import of more than one batch says how far it is", async () => {
   const lines = Array.from({ length: 10_001 }, (_, n) => ({ email: `user${n}@example.com` }));
   const written: [number, number][] = [];
-  expect(await importLines(lines, (...progress) => written.push(progress))).toEqual({ created: 10_001, skipped: 0 });
+  expect(await importLines(lines, (...progress) => written.push(progress))).toEqual({
+    created: 10_001,
+    skipped: 0,
+    uninvited: 0,
+  });
   expect(written).toEqual([
     [10_000, 10_001],
     [10_001, 10_001],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseUserLine } from "#server/accounts/users/user-lines";
+import { parseUserLine } from "#server/features/operator/user-lines";
 
 const salt = "LLzZnXxTbLrXwV4Hv2+KQQ";
 const output = "ZGDccf3bZGRbg5oDRr5DfuQHVWPlyW0VP2reNNdEnWs";
@@ -64,7 +64,7 @@ const tooMuchScrypt = "passwordHash takes too much work: 128·N·r is at most 13
 const badId = "idpId is no text of 1 to 255 characters and no whole number";
 const badTime = "idpBlockedAt is no time in UTC such as 2026-01-31T23:59:59Z";
 const badGroups = "groups is no list of at most 32 names of groups";
-const badName = "name is empty, longer than 255 characters, or has control characters";
+const badName = "name is empty, longer than 100 characters, or no line of plain text";
 
 test.each([
   ["no JSON", "email=ada@example.com", "is no JSON"],
@@ -75,7 +75,7 @@ test.each([
   ["unknown fields", { email, password: "x", role: "admin" }, 'has unknown fields: ["password","role"]'],
   ["an empty name", { email, name: " " }, badName],
   ["a name with a NUL", { email, name: "Ada\0" }, badName],
-  ["a name that is too long", { email, name: "x".repeat(256) }, badName],
+  ["a name that is too long", { email, name: "x".repeat(101) }, badName],
   ["no UUID as the user's id", { email, id: "42" }, "id is no UUID"],
   ["an issuer without an id", { email, idpIssuer: "github" }, "idpIssuer has no idpId"],
   [

@@ -51,6 +51,14 @@ describe("`create`", () => {
   });
 });
 
+test("`delete` takes the id that the log has of an account", async () => {
+  await add({ password_hash: "any" });
+  expect(await latchkey.command("user", "delete", userId, "--yes")).toMatchObject({
+    stdout: "The account is deleted.\n",
+  });
+  expect(await latchkey.execute("select id from users")).toEqual([]);
+});
+
 test("`show` prints no character of a name that a terminal would not show as it is", { tags: "1.3.3" }, async () => {
   await add({ idp_id: "4\u20662" });
   await latchkey.execute("update users set name = ?", ["Ada \u202eL.\u2028\u3164"]);
@@ -85,16 +93,16 @@ describe("`show` of an account with every way to sign in", () => {
     expect(await latchkey.command("user", "show", email)).toEqual(
       succeeded(`Address:             ada@example.com
 User id:             ${userId}
-Created:             ${now}
-Password:            $2b$10
+Created:             2026-11-22T10:00Z
+Password:            set (bcrypt)
 Provider:            42 of github
 Passkeys:            1
-  Passkey:           My key, since ${now}, last used never
+  Passkey:           My key, since 2026-11-22T10:00Z, last used never
 Reset links:         1
 Known browsers:      0
 Sessions:            0
 Events:              1
-  Event:             ${now}, password_reset.requested, by the operator
+  Event:             2026-11-22T10:00Z, password_reset.requested, by the operator
 `),
     );
   });
@@ -112,9 +120,10 @@ Events:              1
       password: "$2b$10",
       provider: { id: "42", issuer: "github" },
       resetLinks: 1,
-      passkeys: [{ name: "My key", backedUp: true, createdAt: now, lastUsedAt: null }],
+      passkeys: [{ name: "My key", madeFor: null, backedUp: true, createdAt: now, lastUsedAt: null }],
       devices: 0,
       sessions: [],
+      tokens: [],
       events: [
         {
           at: now,
@@ -150,6 +159,7 @@ describe("of an account with a provider", () => {
 
   test("both send the owner a notice", async () => {
     await latchkey.command("user", "unlink", email);
+    await latchkey.drain(); // a deletion removes the mails that wait
     await latchkey.command("user", "delete", email, "--yes");
     await latchkey.drain();
     expect(latchkey.mails()).toMatchObject([
@@ -218,7 +228,7 @@ describe("a suspension", () => {
       "select suspended_at from users",
     );
     const { stdout } = await latchkey.command("user", "show", email);
-    expect(stdout).toContain(`Suspended:           since ${new Date(since ?? 0).toISOString()}\n`);
+    expect(stdout).toContain(`Suspended:           since ${new Date(since ?? 0).toISOString().slice(0, 16)}Z\n`);
   });
 
   test("is in `list --suspended`", async () => {
@@ -420,13 +430,13 @@ describe("with PASSWORDS=off", () => {
         status: "warn",
         name: "accounts",
         found: "with PASSWORDS=off, 3 have no way in before they sign in at the provider with their address",
-        mend: "`latchkey user list --no-way-in` names them",
+        fix: "`latchkey user list --no-way-in` names them",
       },
       {
         status: "warn",
         name: "accounts",
         found: "with PASSWORDS=off, 4 are not connected to the provider, whose logout ends no session of theirs",
-        mend: "`latchkey user list --unlinked` names them",
+        fix: "`latchkey user list --unlinked` names them",
       },
     ]);
   });
@@ -435,9 +445,128 @@ describe("with PASSWORDS=off", () => {
 test.each<[string, string, string]>([
   ["create", email, `The address ${email} has an account already.\n`],
   ["create", "ada", "ada is no email address.\n"],
-  ["show", "bob@example.com", "There is no account with the address bob@example.com.\n"],
+  ["show", "bob@example.com", "There is no account bob@example.com.\n"],
   ["unlink", email, `The provider is the only way to sign in to ${email}. Nothing was changed.\n`],
 ])("`%s %s` that cannot be done changes nothing", async (name, operand, stderr) => {
   await add({ idp_id: "42" });
   expect(await latchkey.unchanged(() => latchkey.command("user", name, operand))).toEqual(failed(stderr));
+});
+
+describe("`name`", () => {
+  const setName = (...names: string[]) => latchkey.command("user", "name", email, ...names);
+  const stored = () => latchkey.execute("select name from users");
+  const changed = { event: "name.changed", ...logged };
+
+  beforeEach(() => add({ password_hash: "a hash" }));
+
+  test("gives the account a name", async () => {
+    expect(await setName(" Ada L. ")).toEqual(succeeded("The account has this name.\n", changed));
+    expect(await stored()).toEqual([{ name: "Ada L." }]);
+  });
+
+  test("without a name takes it away", async () => {
+    await setName("Ada");
+    expect(await setName()).toEqual(succeeded("The account has no name.\n", changed));
+    expect(await stored()).toEqual([{ name: null }]);
+  });
+
+  test("refuses what is no name", async () => {
+    expect(await latchkey.unchanged(() => setName("Ada\nL."))).toEqual(
+      failed("A name is one line of plain text, of at most 100 characters.\n"),
+    );
+  });
+
+  test("refuses an address without an account", async () => {
+    expect(await latchkey.command("user", "name", "bob@example.com", "Bob")).toEqual(
+      failed("There is no account bob@example.com.\n"),
+    );
+  });
+});
+
+describe("`set-email`", () => {
+  const newEmail = "lovelace@example.com";
+  const setEmail = (to = newEmail) => latchkey.command("user", "set-email", email, to);
+  const done = { event: "email_change.completed", ...logged };
+
+  beforeEach(() => add({ password_hash: "a hash" }));
+
+  test("gives the account the address, and keeps its password", async () => {
+    expect(await setEmail("Lovelace@EXAMPLE.com")).toEqual(
+      succeeded(`The address of the account is ${newEmail}. 0 sessions ended.\n`, done),
+    );
+    expect(await latchkey.execute("select email, password_hash from users")).toEqual([
+      { email: newEmail, password_hash: "a hash" },
+    ]);
+  });
+
+  test("ends every session", async () => {
+    await latchkey.signedIn(userId);
+    expect((await setEmail()).stdout).toContain("1 session ended.");
+    expect(await latchkey.execute("select 1 from sessions")).toEqual([]);
+  });
+
+  test("ends the registrations and the links of both addresses", async () => {
+    await latchkey.execute(`insert into registrations (token_hash, email, expires_at)
+      values ('a', '${newEmail}', now() + interval '1 hour')`);
+    await latchkey.execute(`insert into password_resets (token_hash, email, expires_at)
+      values ('b', '${email}', now() + interval '1 hour')`);
+    await setEmail();
+    expect(await latchkey.execute("select 1 from registrations union all select 1 from password_resets")).toEqual([]);
+  });
+
+  test("puts the passkeys in question", async () => {
+    await latchkey.execute(`insert into passkeys (credential_id, user_id, public_key, counter, transports, backed_up, name, created_at)
+      values ('c', '${userId}', 'k', 0, '{}', false, 'Phone', now())`);
+    await setEmail();
+    expect(await latchkey.execute("select 1 from passkeys where questioned_at is not null")).toHaveLength(1);
+  });
+
+  test("clears the mark of undeliverable mail", async () => {
+    await latchkey.execute("update users set undeliverable_at = now(), undeliverable_by = 'mail.bounced'");
+    await setEmail();
+    expect(await latchkey.execute("select undeliverable_at from users")).toEqual([{ undeliverable_at: null }]);
+  });
+
+  test("is told in the history as an operator's", async () => {
+    await setEmail();
+    expect(await latchkey.execute("select type, actor from account_events where actor is not null")).toEqual([
+      { type: "email_change.completed", actor: "operator" },
+    ]);
+  });
+
+  test("is mailed to both addresses, and the old one does not learn the new one", async () => {
+    await setEmail();
+    await latchkey.drain();
+    const mails = latchkey.mails().map(({ to, subject, text }) => [to, subject, text.includes(newEmail)]);
+    expect(mails.sort()).toEqual([
+      [email, "Your email address was changed", false],
+      [newEmail, "Your email address was changed", true],
+    ]);
+  });
+
+  test.each([
+    ["its own address", email, "it has this address already"],
+    ["the address of another account", "bob@example.com", "another account has this address"],
+  ])("changes nothing for %s", async (_what, to, problem) => {
+    await latchkey.createUser({ email: "bob@example.com" });
+    const refused = await latchkey.unchanged(() => setEmail(to));
+    expect(refused).toEqual(failed(`The account was not changed: ${problem}.\n`));
+  });
+
+  test("changes nothing for a suspended account", async () => {
+    await latchkey.execute("update users set suspended_at = now()");
+    const refused = await latchkey.unchanged(() => setEmail());
+    expect(refused).toEqual(failed("The account was not changed: it is suspended.\n"));
+  });
+
+  test("changes nothing without an account", async () => {
+    const refused = await latchkey.unchanged(() =>
+      latchkey.command("user", "set-email", "nobody@example.com", newEmail),
+    );
+    expect(refused).toEqual(failed("There is no account nobody@example.com.\n"));
+  });
+
+  test("has status 2 for what is no address", async () => {
+    expect((await latchkey.unchanged(() => setEmail("no address"))).status).toBe(2);
+  });
 });

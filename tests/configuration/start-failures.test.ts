@@ -115,13 +115,10 @@ describe("what stops a start, in one line", () => {
 const mailed = { MAIL_DRIVER: "smtp", MAIL_FROM: "a@id.example", SMTP_URL: "smtps://u:p@id.example" };
 
 test.each<[Record<string, string>, string]>([
-  [
-    {},
-    "Latchkey is at http://localhost:3000\nCreate an account: http://localhost:3000/register\nMails and their links appear here.\n",
-  ],
+  [{}, "Mails and their links appear here.\nOpen http://localhost:3000/register\n"],
   [
     { APP_URL: "https://id.example", REGISTRATION: "closed", ...mailed },
-    "Latchkey is at https://id.example\nLog in: https://id.example/login\nMails are sent by smtp.\n",
+    "Mails are sent by smtp.\nOpen https://id.example/login\n",
   ],
 ])("a person at a terminal is told what %j makes of the service", (settings, lines) => {
   expect(welcome(loadConfig(settings))).toBe(lines);

@@ -5,9 +5,10 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { config } from "#server/config";
 import { orm } from "#server/database/unit-of-work";
 import { isReady } from "#server/features/operator/health";
-import { stopSignals } from "#server/process-exit";
+import { stopSignals } from "#server/process/exit";
 import { start } from "#server/start";
-import { createEmptyDatabase, freePort } from "../support/server";
+import { freePort } from "../support/server";
+import { createDatabase } from "../support/template-copy";
 
 const routeOf = () => "none";
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
   await writeFile(join(folder, ".env"), "APP_URL=https://named-in.example\nPORT=1\n");
   const home = process.cwd();
   process.chdir(folder);
-  const database = await createEmptyDatabase();
+  const database = await createDatabase();
   const port = await freePort();
   vi.stubEnv("DATABASE_URL", database.url);
   vi.stubEnv("PORT", String(port));

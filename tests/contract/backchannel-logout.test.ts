@@ -2,10 +2,11 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypt
 import { SignJWT } from "jose";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ExternalSignInError } from "#server/errors";
-import { visitorFinder } from "#server/features/application/identity";
+import { identityFinders } from "#server/features/application/identity";
 import { purgeExpired } from "#server/features/operator/purge";
 import { logExternalSignInFailure, signInToAccount } from "#server/features/visitor/external-sign-in";
 import * as route from "~/routes/auth.idp_.backchannel-logout";
+import { make } from "../support/access-tokens";
 import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { recordOutgoingCalls } from "../support/outgoing-calls";
@@ -24,6 +25,13 @@ const { privateKey: newKey } = generateKeyPairSync("rsa", { modulusLength: 2048 
 const jwk = (key: KeyObject, kid: string) => ({ ...createPublicKey(key).export({ format: "jwk" }), kid, use: "sig" });
 
 let issuer = "";
+
+const settings = () => ({
+  IDP_CLIENT_ID: "latchkey",
+  IDP_CLIENT_SECRET: "secret",
+  IDP_PROVIDER: "oidc",
+  IDP_ISSUER: issuer,
+});
 
 const discoveryUrl = () => `${issuer}/.well-known/openid-configuration`;
 const answerDiscovery = (members = {}) => {
@@ -45,12 +53,7 @@ function answerProvider(): void {
 
 beforeEach(() => {
   issuer = `https://${crypto.randomUUID()}.example`; // discovery and key sets are cached for a day
-  latchkey.configure({
-    IDP_CLIENT_ID: "latchkey",
-    IDP_CLIENT_SECRET: "secret",
-    IDP_PROVIDER: "oidc",
-    IDP_ISSUER: issuer,
-  });
+  latchkey.configure(settings());
 });
 
 const claims = () => ({
@@ -73,7 +76,7 @@ const postBody = (body: string | URLSearchParams, headers: Record<string, string
 const send = async (token: string | Promise<string>) => postBody(new URLSearchParams({ logout_token: await token }));
 
 const isSignedIn = async (cookie: string) =>
-  (await visitorFinder()(cookie.replace("session=", ""), () => issuer)) !== null;
+  (await identityFinders().findUser(cookie.replace("session=", ""), () => issuer)) !== null;
 const ada = () => latchkey.createUser({ idpId: "ada", idpIssuer: issuer });
 const signedInAda = async () => latchkey.signedIn(await ada());
 const lastEvent = () => latchkey.events().at(-1);
@@ -91,6 +94,18 @@ describe("a logout token of the provider", () => {
     const answer = await send(sign());
     expect([answer.status, answer.data, answer.headers.get("Cache-Control")]).toEqual([200, "", "no-store"]);
     expect(await Promise.all(cookies.map(isSignedIn))).toEqual([false, false]);
+  });
+
+  test("ends every access token of the account with its sub", async () => {
+    latchkey.configure({ ...settings(), ACCESS_TOKENS: "on" });
+    for (const cookie of [await signedInAda(), await latchkey.signedIn({ email: "bob@example.com" })]) {
+      expect(await make(cookie, { origin: "http://localhost:3000" })).toMatchObject({ status: 200 });
+    }
+    await latchkey.execute("delete from sessions");
+    answerProvider();
+    await send(sign());
+    const left = await latchkey.execute("select email from access_tokens join users on users.id = user_id");
+    expect(left).toEqual([{ email: "bob@example.com" }]);
   });
 
   test.each([

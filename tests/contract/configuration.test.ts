@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { afterAll, describe, expect, expectTypeOf, test } from "vitest";
 import { type Config, type Environment, loadConfig, type MailConfig, type SmtpConfig } from "#server/config";
+import { mailDrivers, mailServices } from "#server/mail-services/services";
 import { plainIssuerWarning } from "#server/settings/combinations";
 import { urlHost } from "#server/settings/formats";
-import { mailDrivers, mailServices } from "#server/settings/mail-services";
 import { providerNames } from "#server/settings/provider-names";
 import { unknownNames } from "#server/settings/read-settings";
 import { settings } from "#server/settings/settings";
@@ -109,6 +109,7 @@ test("an empty environment gives every default", { tags: "13.2.3" }, () => {
       privacyUrl: null,
       supportEmail: null,
     },
+    accessTokens: null,
     defaultLanguage: "en",
     registration: { mode: "open" },
     passwords: { on: true, minimumLength: 8, breachesUrl: null },
@@ -144,6 +145,8 @@ test("every setting is read", () => {
     AFTER_SIGN_IN: "https://app.example/in?from=latchkey#top",
     SESSION_DOMAIN: "Latchkey.example",
     IDENTITY_TOKENS: "on",
+    ACCESS_TOKENS: "on",
+    ACCESS_TOKEN_DAYS: "30",
     IDENTITY_KEY: identityKey.toString("base64"),
     WEBHOOK_URL: "https://App.example:443/webhooks?from=latchkey",
     WEBHOOK_SECRET: webhookSecret,
@@ -182,7 +185,7 @@ test("every setting is read", () => {
     sessionDomain: "latchkey.example",
     deviceBoundSessions: false,
     identityKey,
-    webhook: { url: "https://app.example/webhooks?from=latchkey", secret: webhookSecret },
+    webhook: { url: "https://app.example/webhooks?from=latchkey", secret: webhookSecret, sessions: false },
     mail: {
       driver: "resend",
       from: resend.MAIL_FROM,
@@ -205,6 +208,7 @@ test("every setting is read", () => {
     passwords: { on: false, minimumLength: 15, breachesUrl: "https://mirror.example/pwned" },
     sessions: { idle: day / 2, max: day },
     signInRedirect: true,
+    accessTokens: { days: 30 },
     identityProvider: {
       provider: "oidc",
       clientId: "a-client",
@@ -291,6 +295,7 @@ describe("a setting is read", () => {
       (domain) => [
         [{ SESSION_DOMAIN: domain, APP_URL: `https://${domain}` }, { sessionDomain: domain }],
         [{ SESSION_DOMAIN: domain, APP_URL: `https://login.${domain}:8443` }, { sessionDomain: domain }],
+        [{ PASSKEY_RP_ID: domain, APP_URL: `https://login.${domain}:8443` }, { relyingPartyId: domain }],
       ],
     ),
   ])("%j", (environment, expected) => {
@@ -323,8 +328,9 @@ const badUrl = "DATABASE_URL must be a postgresql:// URL, or pglite: and a folde
 const outside = "RETURN_ORIGINS must have a wildcard only as https://*.DOMAIN within SESSION_DOMAIN";
 
 const origins = "RETURN_ORIGINS must be origins such as https://app.example.org, separated by commas";
-const notADomain = "SESSION_DOMAIN must be a domain such as example.org, of two labels or more and no public suffix";
-const notAParent = "SESSION_DOMAIN must be the host of an https APP_URL, or a parent of it";
+const domains = ["SESSION_DOMAIN", "PASSKEY_RP_ID"];
+const notADomain = "must be a domain such as example.org, of two labels or more and no public suffix";
+const notAParent = "must be the host of an https APP_URL, or a parent of it";
 
 const malformed: Malformed[] = [
   [
@@ -473,10 +479,14 @@ const malformed: Malformed[] = [
     [".example.org example.org. example..org *.example.org https://example.org", "https://login.example.org"],
     ["example.org;Path=/x", "https://login.example.org"],
     ["b\u00fccher.example", "https://login.xn--bcher-kva.example"],
-  ].map<Malformed>(([domain = "", APP_URL]) => [notADomain, domain, { APP_URL }]),
+  ].flatMap<Malformed>(([domain = "", APP_URL]) =>
+    domains.map<Malformed>((name) => [`${name} ${notADomain}`, domain, { APP_URL }]),
+  ),
   ...["", "http://login.example.org", "https://login.example.com", "https://notexample.org", "https://org.example"]
     .concat("https://example.org.b.example")
-    .map<Malformed>((APP_URL) => [notAParent, "example.org", { APP_URL }]),
+    .flatMap<Malformed>((APP_URL) =>
+      domains.map<Malformed>((name) => [`${name} ${notAParent}`, "example.org", { APP_URL }]),
+    ),
 ];
 
 describe.each(malformed)("%s", (problem, values, others = {}) => {
@@ -542,6 +552,7 @@ test.each<[problem: string, environment: Environment]>([
   ["IDP_CLIENT_ID is missing: IDP_CLIENT_SECRET is set", { IDP_CLIENT_SECRET_FILE: fileOf("a-secret") }],
   ["WEBHOOK_SECRET is missing: WEBHOOK_URL is set", { WEBHOOK_URL: webhook.WEBHOOK_URL }],
   ["WEBHOOK_URL is missing: WEBHOOK_SECRET is set", { WEBHOOK_SECRET: webhookSecret }],
+  ["WEBHOOK_URL is missing: WEBHOOK_SESSIONS is on", { WEBHOOK_SESSIONS: "on" }],
   ["IDP_ISSUER is missing: IDP_PROVIDER is oidc", { ...identityProvider, IDP_PROVIDER: "oidc" }],
   ["IDP_TRUST_EMAIL must be false: IDP_PROVIDER is not oidc", { ...identityProvider, IDP_TRUST_EMAIL: "true" }],
   ...publicIssuers.map((issuer): [string, Environment] => [publicProvider, { ...trusted, IDP_ISSUER: issuer }]),

@@ -48,7 +48,7 @@ test("a provider without the claim email_verified is named", async () => {
     status: "warn",
     name: "provider",
     found: "oidc: the provider has no claim email_verified: nobody new can sign in",
-    mend: "add the claim at the provider, or set IDP_TRUST_EMAIL if it is your own",
+    fix: "add the claim at the provider, or set IDP_TRUST_EMAIL if it is your own",
   });
 });
 
@@ -65,7 +65,7 @@ test("a provider without a key set is named: nobody can verify its back-channel 
     status: "warn",
     name: "provider",
     found: "oidc: the provider has no jwks_uri: its back-channel logout cannot be verified",
-    mend: "end the sessions of people who leave with `latchkey user suspend`",
+    fix: "end the sessions of people who leave with `latchkey user suspend`",
   });
 });
 
@@ -88,7 +88,7 @@ test("IDP_LOGOUT without an endpoint is named", async () => {
     status: "warn",
     name: "provider",
     found: "oidc: the provider has no end_session_endpoint: IDP_LOGOUT does nothing",
-    mend: "set IDP_LOGOUT=off",
+    fix: "set IDP_LOGOUT=off",
   });
 });
 
@@ -98,7 +98,7 @@ test("a refused client of a provider that takes client_secret_basic alone has th
     status: "fail",
     name: "provider",
     found: "oidc: the provider takes client_secret_basic alone (invalid_client)",
-    mend: "allow client_secret_post for this client",
+    fix: "allow client_secret_post for this client",
   });
   expect(await check(basic, known)).toEqual(accepted);
   const both = { token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"] };

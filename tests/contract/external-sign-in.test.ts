@@ -122,15 +122,15 @@ describe.each(providerNames)("%s", (name) => {
 
 const urlOf = (length: number) => "https://a.example/".padEnd(length, "a");
 const outsideAscii = `https://a.example/${"\u{1F600}".repeat(300)}`;
-const cut = "\u{1F600}".repeat(300);
 
 test.each([
   ["no name and no picture", { name: undefined, picture: undefined }, { name: null, pictureUrl: null }],
   ["objects for name and picture", { name: { a: 1 }, picture: ["x"] }, { name: null, pictureUrl: null }],
-  ["control characters in the name", { name: " A\0d\r\na\u009f " }, { name: "Ada" }],
-  ["bidirectional overrides in the name", { name: "Ada \u202eecalevoL\u2028\u2066" }, { name: "Ada ecalevoL" }],
-  ["lone surrogates in the name", { name: "A\ud800da\udc00" }, { name: "Ada" }],
-  ["an overlong name", { name: cut }, { name: "\u{1F600}".repeat(255) }],
+  ["control characters in the name", { name: " A\0d\r\na\u009f " }, { name: null }],
+  ["bidirectional overrides in the name", { name: "Ada \u202eecalevoL\u2028\u2066" }, { name: null }],
+  ["lone surrogates in the name", { name: "A\ud800da\udc00" }, { name: null }],
+  ["an overlong name", { name: "\u{1F600}".repeat(101) }, { name: null }],
+  ["a name of 100 characters", { name: "\u{1F600}".repeat(100) }, { name: "\u{1F600}".repeat(100) }],
   ["markup in the name", { name: "<b>Ada</b>" }, { name: "<b>Ada</b>" }],
   ["a picture of another scheme", { picture: "javascript:alert(1)" }, { pictureUrl: "javascript:alert(1)" }],
   ["a picture outside ASCII", { picture: outsideAscii }, { pictureUrl: outsideAscii }],

@@ -4,8 +4,8 @@ import { noticeMail } from "#server/features/owner/notices";
 import { type Language, languages } from "#server/languages/languages";
 import { mailTextsIn, texts } from "#server/languages/texts";
 import { fill, momentIn, type Plural, templateOf } from "#server/languages/translate";
-import type { Message } from "#server/mail/mail";
 import * as messages from "#server/mail/messages";
+import type { Message } from "#server/mail-services/service";
 import type { NoticeJob } from "#server/queue/jobs";
 import { configure } from "../support/configure";
 
@@ -74,7 +74,8 @@ describe.each(translations)("the translation into %s", (language) => {
     const english = new Map(entriesOf("en"));
     const same = entriesOf(language).filter(([key, text]) => typeof text === "string" && text === english.get(key));
     const words = same.map(([, text]) => text).filter((text) => /\p{L}{2}/u.test(String(text).replace(/\{\w+\}/g, "")));
-    expect(words).toEqual(language === "de" ? ["Name", "Passkey"] : []);
+    const alike: Partial<Record<Language, string[]>> = { de: ["Name", "Passkey"], fr: ["Application"] };
+    expect(words).toEqual(alike[language] ?? []);
   });
 });
 
@@ -126,14 +127,17 @@ describe.each(everyLanguage)("a mail in %s", (language) => {
     mail_password_changed: {},
     mail_password_replaced: {},
     mail_password_changed_by_owner: {},
+    mail_password_removed: {},
     mail_new_sign_in: { browser: "Firefox", at: new Date(0).toISOString() },
     mail_provider_linked: {},
     mail_provider_unlinked: {},
     mail_passkey_added: {},
     mail_passkey_removed: {},
     mail_account_deleted: {},
+    mail_token_created: { origin: "https://app.example", expiresAt: new Date(0).toISOString() },
     mail_email_changing: { newEmail: addresses.newEmail },
     mail_email_changed: addresses,
+    mail_email_set: addresses,
   } satisfies Record<NoticeJob["task"], Partial<NoticeJob>>;
   const others = [
     { task: "mail_email_changed", ...addresses, email: addresses.newEmail },
@@ -151,6 +155,7 @@ describe.each(everyLanguage)("a mail in %s", (language) => {
       resetMail: messages.resetMail(language, email, token),
       registrationMail: messages.registrationMail(language, email, token),
       invitationMail: messages.invitationMail(language, email, { token }),
+      invitedMail: messages.invitedMail(language, email, { token, days: 7 }),
       accountExistsMail: messages.accountExistsMail(language),
       emailChangeMail: messages.emailChangeMail(language, addresses.newEmail, token, addresses.oldEmail),
       addressTakenMail: messages.addressTakenMail(language),
@@ -160,8 +165,8 @@ describe.each(everyLanguage)("a mail in %s", (language) => {
   };
 
   test("has no token when it is a notice", () => {
-    const { resetMail, registrationMail, invitationMail, emailChangeMail, ...without } = written();
-    for (const { text, html } of [resetMail, registrationMail, invitationMail, emailChangeMail])
+    const { resetMail, registrationMail, invitationMail, invitedMail, emailChangeMail, ...without } = written();
+    for (const { text, html } of [resetMail, registrationMail, invitationMail, invitedMail, emailChangeMail])
       expect(text && html).toContain(token);
     for (const { text, html } of Object.values(without)) expect(`${text}${html}`).not.toMatch(/token=/);
   });

@@ -2,14 +2,15 @@ import { Webhook } from "standardwebhooks";
 import { beforeEach, describe, expect, test } from "vitest";
 import { checkMailEvents } from "#server/commands/doctor/mail";
 import { type ConfigurationError, loadConfig } from "#server/config";
+import { tellingDrivers } from "#server/mail-services/services";
 import { either } from "#server/settings/formats";
-import { eventsSecrets } from "#server/settings/mail-services";
 import * as route from "~/routes/mail.events";
 import { askForReset, confirmAddress, logIn, openAccount, resetWith } from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, resetLink } from "../support/mailed-links";
 import { newPassword } from "../support/passwords";
 import { call, get, type Outcome } from "../support/route-calls";
+import { sha256 } from "../support/sha256";
 
 const secret = `whsec_${Buffer.alloc(24, "+/").toString("base64")}`;
 const password = "a:password of postmark";
@@ -303,6 +304,22 @@ describe("an undeliverable address", () => {
     expect(await account()).toEqual({ undeliverable_at: null, undeliverable_by: null });
   });
 
+  test("is none after a bounce that is older than a reset", async () => {
+    const before = new Date();
+    const token = "0".repeat(64);
+    const row = [sha256(token), email, new Date(Date.now() + 60_000)];
+    await latchkey.execute("insert into password_resets (token_hash, email, expires_at) values (?, ?, ?)", row);
+    await resetWith({ email, token }, newPassword);
+    await signed(resendEvent("email.bounced", hard, before));
+    expect(await account()).toEqual({ undeliverable_at: null, undeliverable_by: null });
+  });
+
+  test("is none after a bounce that is older than the account", async () => {
+    await signed(resendEvent("email.bounced", hard, new Date(Date.now() - 60_000)));
+    expect(await account()).toEqual({ undeliverable_at: null, undeliverable_by: null });
+    expect(await latchkey.execute("select type from account_events")).toEqual([]);
+  });
+
   test("is no longer one once another address is confirmed", async () => {
     latchkey.configure({ ...resend, MAIL_DRIVER: "log", MAIL_EVENTS_SECRET: undefined });
     const link = await emailChangeLink(latchkey, `session=${(await logIn()).cookies.session}`, "new@example.com");
@@ -361,7 +378,7 @@ describe("MAIL_EVENTS_SECRET", () => {
     [
       "needs a driver that has events",
       { ...shared, MAIL_EVENTS_SECRET: secret },
-      `must not be set: MAIL_DRIVER is not ${either(Object.keys(eventsSecrets))}`,
+      `must not be set: MAIL_DRIVER is not ${either(tellingDrivers)}`,
     ],
   ])("%s", (_what, settings, problem) => {
     expect(problemsOf(settings)).toEqual([`MAIL_EVENTS_SECRET ${problem}`]);
@@ -373,7 +390,7 @@ describe("MAIL_EVENTS_SECRET", () => {
         status: "warn",
         name: "mail events",
         found: "bounces are not heard of: nobody is told that an address takes no mail",
-        mend: "set MAIL_EVENTS_SECRET, and let the webhook of Resend call https://login.example.com/mail/events",
+        fix: "set MAIL_EVENTS_SECRET, and let the webhook of Resend call https://login.example.com/mail/events",
       },
     ]);
   });

@@ -3,11 +3,11 @@ import { inspect } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import { checkMail } from "#server/commands/doctor/mail";
 import type { Environment } from "#server/config";
-import type { MailRefusal } from "#server/events";
+import type { MailRefusal } from "#server/events/events";
 import { noticeMail } from "#server/features/owner/notices";
 import { sendMail } from "#server/mail/mailer";
 import { emailChangeMail, registrationMail, resetMail } from "#server/mail/messages";
-import { type MailServiceName, mailServices } from "#server/settings/mail-services";
+import { type MailServiceName, mailServices } from "#server/mail-services/services";
 import { configure } from "../support/configure";
 import { type Answer, recordOutgoingCalls } from "../support/outgoing-calls";
 
@@ -227,7 +227,7 @@ describe.each(Object.entries(services) as [MailServiceName, MailService][])("%s"
     const refused = {
       status: "fail",
       found: `${label} refuses the key (${cause})`,
-      mend: `correct ${setting}: the service's website has it`,
+      fix: `correct ${setting}: the service's website has it`,
     };
     const accepted = { status: "ok", found: `${name}: the key is accepted` };
     expect(await checkMail(config)).toEqual({ name: "mail", ...(cause === null ? accepted : refused) });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { allowedTarget } from "#server/settings/return-to";
+import { allowedTarget } from "#server/origins/return-to";
 import { bypasses, targets } from "../support/open-redirects";
 
 const own = "http://localhost:3000";

@@ -1,8 +1,13 @@
-import dns from "node:dns/promises";
+import dns from "node:dns";
+import https from "node:https";
+import tls from "node:tls";
+import nock from "nock";
 import { Webhook } from "standardwebhooks";
-import { beforeEach, expect, test, vi } from "vitest";
-import { sendWebhook, type WebhookPayload } from "#server/features/application/webhooks";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { isPrivate, sendWebhook, type WebhookPayload } from "#server/features/application/webhooks";
+import { createAuthority } from "../support/certificates";
 import { configure } from "../support/configure";
+import { listen } from "../support/listen";
 import { type Answer, recordOutgoingCalls } from "../support/outgoing-calls";
 
 const url = "https://app.example/webhooks?from=latchkey";
@@ -28,14 +33,17 @@ const body =
 
 const send = () => sendWebhook(id, payload);
 
-const resolveTo = (...addresses: string[]) =>
-  vi
-    .spyOn(dns as { lookup(...given: unknown[]): unknown }, "lookup")
-    .mockResolvedValue(addresses.map((address) => ({ address })));
+/** What the next connection finds for a host name. */
+function resolveTo(...addresses: string[]): void {
+  const found = addresses.map((address) => ({ address, family: 4 }));
+  const error = found.length === 0 ? Object.assign(new Error("app.example"), { code: "ENOTFOUND" }) : null;
+  vi.spyOn(dns as { lookup(...given: unknown[]): unknown }, "lookup").mockImplementation((...given) => {
+    (given.at(-1) as (...answer: unknown[]) => void)(error, found);
+  });
+}
 
 beforeEach(() => {
   configure({ WEBHOOK_URL: url, WEBHOOK_SECRET: secret });
-  resolveTo("203.0.113.7", "2001:470::7", "64:ff9b::cb00:7107");
 });
 
 test("a webhook is one request within five seconds", async () => {
@@ -99,16 +107,43 @@ test.each(
     "fe80::1",
     "::ffff:10.0.0.5",
   ]),
-)("a host name that has the address %s among others is not called", { tags: "1.3.6" }, async (address) => {
-  resolveTo("203.0.113.7", address);
+)("the address %s is private", { tags: "1.3.6" }, (address) => {
+  expect(isPrivate(address)).toBe(true);
+});
+
+test.each(["203.0.113.7", "2001:4860::1"])("the address %s is public", (address) => {
+  expect(isPrivate(address)).toBe(false);
+});
+
+/** The name's address is 127.0.0.1 for the connection. Its certificate is trusted. */
+async function startAtPrivateAddress(received: string[]): Promise<string> {
+  const authority = createAuthority();
+  const service = await listen(
+    https.createServer(authority.sign("DNS:app.example"), ({ url = "" }, response) => {
+      received.push(url);
+      response.end();
+    }),
+  );
+  onTestFinished(service.stop);
+  const { connect } = tls;
+  const trusting = (options: object, done?: () => void) => connect({ ...options, ca: authority.ca }, done);
+  vi.spyOn(tls, "connect").mockImplementation(trusting as typeof connect);
+  resolveTo("127.0.0.1");
+  nock.enableNetConnect("app.example");
+  return `https://app.example:${service.port}/in`;
+}
+
+test("nothing is sent to a host name whose address is private at the connection", { tags: "1.3.6" }, async () => {
+  const received: string[] = [];
+  configure({ WEBHOOK_URL: await startAtPrivateAddress(received), WEBHOOK_SECRET: secret });
   await expect(send()).rejects.toMatchObject({ name: "CallError", reason: "private_address" });
-  expect(outgoing.calls()).toEqual([]);
+  expect(received).toEqual([]);
 });
 
 test("a host name without an address is a failure with its code", async () => {
-  vi.spyOn(dns, "lookup").mockRejectedValue(Object.assign(new Error("app.example"), { code: "ENOTFOUND" }));
+  resolveTo();
+  nock.enableNetConnect("app.example");
   await expect(send()).rejects.toMatchObject({ name: "CallError", reason: "unreachable", code: "ENOTFOUND" });
-  expect(outgoing.calls()).toEqual([]);
 });
 
 test.each(["https://10.0.0.5/in", "http://127.0.0.1:8000/in", "http://[::1]:8000/in", "http://localhost:8000/in"])(
@@ -118,6 +153,5 @@ test.each(["https://10.0.0.5/in", "http://127.0.0.1:8000/in", "http://[::1]:8000
     outgoing.answer("POST", own, {});
     await send();
     expect(outgoing.addresses()).toEqual([`POST ${own}`]);
-    expect(dns.lookup).not.toHaveBeenCalled();
   },
 );

@@ -1,6 +1,7 @@
 import { expectTypeOf, test } from "vitest";
 import type { WebhookPayload } from "#server/features/application/webhooks";
-import type { PostmarkAnswer, PostmarkEmail, ResendAnswer, ResendEmail } from "#server/mail/http-mailer";
+import type { PostmarkAnswer, PostmarkEmail } from "#server/mail-services/postmark";
+import type { ResendAnswer, ResendEmail } from "#server/mail-services/resend";
 import type { AuthorizationRequest, TokenRequest, TokenResponse } from "#server/provider/client";
 import type { ProviderMetadata } from "#server/provider/discovery";
 import type { Profile } from "#server/provider/providers";
@@ -82,7 +83,7 @@ test("Postmark's mails have their documented types", () => {
 
 test("a webhook's user has the types of /auth/session", () => {
   const user = { id: "", email: "", name: null as string | null, pictureUrl: null as string | null, groups: [""] };
-  expectTypeOf<Omit<ChangedUser, "previousEmail">>().toEqualTypeOf(user);
+  expectTypeOf<Omit<ChangedUser, "previousEmail" | "sids" | "reason">>().toEqualTypeOf(user);
   expectTypeOf<ChangedUser["previousEmail"]>().toEqualTypeOf<string | undefined>();
 });
 
@@ -92,13 +93,15 @@ test("a webhook's body has the types of Standard Webhooks 1.0", () => {
         type:
           | "user.created"
           | "user.email_changed"
+          | "user.name_changed"
           | "user.provider_linked"
           | "user.provider_unlinked"
           | "user.password_changed"
           | "user.groups_changed"
           | "user.suspended"
           | "user.restored"
-          | "user.deleted";
+          | "user.deleted"
+          | "session.ended";
         timestamp: string;
         data: ChangedUser;
       }

@@ -5,7 +5,9 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { blockedUntil, countAttempt, countLogin, loginLimit } from "#server/accounts/limits/rate-limits";
 import { issueLink, newLink } from "#server/accounts/links/mailed-links";
 import { capSessions } from "#server/accounts/sessions/sessions";
-import { EmailChange, PasswordReset, Registration, User } from "#server/database/entities";
+import { recordMail } from "#server/accounts/users/history";
+import { mintToken, sha256 } from "#server/crypto/tokens";
+import { AccountEvent, EmailChange, PasswordReset, Registration, User } from "#server/database/entities";
 import { DatabaseUnavailable } from "#server/errors";
 import { suspendUser } from "#server/features/operator/user-access";
 import { deleteAccount } from "#server/features/owner/account-deletion";
@@ -18,7 +20,6 @@ import { type Authenticated, authenticate, startVerifiedSession } from "#server/
 import { storeWayIn } from "#server/features/visitor/password-reset";
 import { registerUser } from "#server/features/visitor/registration";
 import { JobQueue } from "#server/queue/job-queue";
-import { mintToken, sha256 } from "#server/tokens";
 import * as dashboard from "~/routes/dashboard";
 import { createUser, owner, signedIn, unknownVisitor } from "../support/accounts";
 import { failed } from "../support/command";
@@ -60,6 +61,23 @@ async function whileUncommitted<Second>(id: string, change: object, second: () =
   });
   return waiting;
 }
+
+test("mails that end at one moment leave fifty events about mails", async () => {
+  const id = await createUser(latchkey.em());
+  await latchkey.execute(
+    `insert into account_events (user_id, at, type) select ?, now() - n * interval '1 s', 'mail.sent' from generate_series(1, 49) n`,
+    [id],
+  );
+  const sent = { type: "mail.sent", isUndeliverable: false } as const;
+  const { waiting } = await latchkey.em().transactional(async (em) => {
+    await em.nativeUpdate(User, { id }, { name: "Ada" });
+    const waiting = [1, 2, 3].map(() => recordMail(email, sent));
+    await statementsAreBlocked(3);
+    return { waiting };
+  });
+  await Promise.all(waiting);
+  expect(await latchkey.em().count(AccountEvent, { user: id })).toBe(50);
+});
 
 test("a login during an uncommitted reset starts no session", async () => {
   await createUser(latchkey.em());

@@ -63,6 +63,28 @@ test("an index of the job queue may take longer than a page's statement", async 
   await database.close();
 });
 
+test("the indexes of the job queue do not deadlock with a transaction that adds a job", async () => {
+  const url = await createDatabase();
+  const database = await openDatabase(url);
+  const queue = new JobQueue(database.orm);
+  configure({});
+  await prepareSchema(database, queue);
+  const request = await connect(url);
+  const observer = await connect(url);
+  await request.query("drop index pgboss.job_order_index, pgboss.job_waiting_index");
+  await request.query("begin");
+  await request.query("lock table only pgboss.job in row exclusive mode"); // as an insert does first
+  const prepared = prepareSchema(database, queue);
+  const waits = "select from pg_locks where not granted and relation = 'pgboss.job'::regclass";
+  await until(async () => (await observer.query(waits)).rowCount === 1, "an index waits for the table");
+  await request.query("insert into pgboss.job (name, data) values ('latchkey', '{}')");
+  await request.query("commit");
+  await prepared;
+  await Promise.all([request.end(), observer.end()]);
+  await queue.stop();
+  await database.close();
+});
+
 // One transaction for all migrations would keep the lock of an index on `users` and wait for a stronger one.
 test("migrations do not deadlock with a transaction that changes a user", async () => {
   const url = await createDatabase();

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
-import { createEmptyDatabase } from "../support/server";
 import { createDatabase } from "../support/template-copy";
 
 const run = promisify(execFile);
@@ -18,15 +17,18 @@ async function mikroOrm(url: string, ...command: string[]): Promise<string> {
   return stdout;
 }
 
-async function mended(path: string, text: string): Promise<string> {
+async function fixed(path: string, text: string): Promise<string> {
   const biome = run("npx", ["biome", "check", "--write", `--stdin-file-path=${path}`]);
   biome.child.stdin?.end(text);
   return (await biome).stdout;
 }
 
 test("migrations can be applied from the command line", async () => {
-  const { url, drop } = await createEmptyDatabase();
+  const { url, drop } = await createDatabase();
   onTestFinished(drop);
+  const { orm, close } = await openDatabase(url);
+  await orm.em.execute("drop schema public cascade; drop schema pgboss cascade; create schema public");
+  await close();
   expect(await mikroOrm(url, "migration:up")).toContain("Successfully migrated up to the latest version");
   expect(await mikroOrm(url, "migration:check")).toContain("No changes required, schema is up-to-date");
 });
@@ -50,7 +52,7 @@ describe("a new migration", () => {
   });
 
   test("passes the check as it is made", async () => {
-    expect(await mended(`server/database/migrations/${file}`, migration)).toBe(migration);
+    expect(await fixed(`server/database/migrations/${file}`, migration)).toBe(migration);
   });
 
   test("imports its base class when it runs", () => {

@@ -23,7 +23,7 @@ async function checks(settings: Record<string, string>): Promise<string[]> {
   const { DATABASE_URL } = pooler.settingsFor(direct);
   const { stdout } = await latchkey(["doctor", "--json"], { DATABASE_URL, ...settings });
   const database = (JSON.parse(stdout) as Check[]).filter(({ name }) => name === "database");
-  return database.map(({ status, found, mend }) => `${status} ${found}${mend ? ` Mend: ${mend}` : ""}`);
+  return database.map(({ status, found, fix }) => `${status} ${found}${fix ? ` Fix: ${fix}` : ""}`);
 }
 
 describe("with DATABASE_DIRECT_URL doctor", () => {
@@ -32,7 +32,7 @@ describe("with DATABASE_DIRECT_URL doctor", () => {
   test("warns of statements through the pooler without a time limit", async () => {
     expect(await checks({ DATABASE_DIRECT_URL: direct })).toEqual([
       version,
-      "warn statements through the pooler have no time limit Mend: alter role … set statement_timeout = '4s'",
+      "warn statements through the pooler have no time limit Fix: alter role … set statement_timeout = '4s'",
       version,
     ]);
   });
@@ -66,7 +66,7 @@ describe("with DATABASE_DIRECT_URL doctor", () => {
 test("doctor says that a pooler needs DATABASE_DIRECT_URL", async () => {
   expect(await checks({})).toEqual([
     expect.stringMatching(
-      /unsupported startup parameter: statement_timeout Mend: set DATABASE_DIRECT_URL: DATABASE_URL leads to a pooler$/,
+      /unsupported startup parameter: statement_timeout Fix: set DATABASE_DIRECT_URL: DATABASE_URL leads to a pooler$/,
     ),
   ]);
 });

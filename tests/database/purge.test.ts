@@ -48,7 +48,11 @@ async function purge(): Promise<void> {
   await latchkey.drain();
 }
 
-test("purges are enqueued five seconds after the start then every ten minutes", async () => {
+test.each([
+  ["postgresql://localhost/latchkey", "ten minutes", 600_000],
+  ["pglite:./data", "minute", 60_000],
+])("with DATABASE_URL=%s purges are enqueued five seconds after the start then every %s", async (url, _, interval) => {
+  latchkey.configure({ DATABASE_URL: url });
   const timers: [number | undefined, () => void][] = [];
   const record = (work: () => void, wait?: number) => timers.push([wait, work]);
   const spies = (["setTimeout", "setInterval"] as const).map((start) =>
@@ -56,7 +60,7 @@ test("purges are enqueued five seconds after the start then every ten minutes", 
   );
   schedulePurge();
   for (const spy of spies) spy.mockRestore();
-  expect(timers.map(([wait]) => wait)).toEqual([5_000, 600_000]);
+  expect(timers.map(([wait]) => wait)).toEqual([5_000, interval]);
   for (const [, work] of timers) work();
   await until(async () => (await latchkey.jobs()).length === 2, "the jobs");
   expect(await latchkey.jobs()).toEqual([{ task: "purge_expired" }, { task: "purge_expired" }]);

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import { withStartLock } from "#server/database/migrate";
 import { openDatabase } from "#server/database/orm";
-import { createEmptyDatabase } from "../support/server";
+import { createFolder } from "../support/template-copy";
 
 test("a migration of the embedded database may take longer than a page's statement", async () => {
-  const { url, drop } = await createEmptyDatabase("embedded");
+  const { url, drop } = await createFolder();
   onTestFinished(drop);
   const database = await openDatabase(url, null, 100); // ms; the client waits 500 longer
   onTestFinished(database.close);

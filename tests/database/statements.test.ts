@@ -11,7 +11,7 @@ import { addPasskey, signInBy } from "../support/passkeys";
 import type { Outcome } from "../support/route-calls";
 import { type SentStatement, statementsOf } from "../support/statements";
 
-const latchkey = startLatchkey(google);
+const latchkey = startLatchkey(google, { onNewDatabase: true });
 
 let userId: string;
 
@@ -84,6 +84,7 @@ test.each(requests)("no statement of %s makes a sequential scan", async (_name, 
   expect(statements).not.toEqual([]);
   for (const statement of statements) {
     for (const node of await explain(statement)) {
+      if (node["Relation Name"] === "queue") continue; // pg-boss's list of the two queues
       const scan = { statement: statement.text, ...node };
       expect(scan).not.toMatchObject({ "Node Type": "Seq Scan" });
       if (/^(?:Index|Bitmap Index)/.test(node["Node Type"])) expect(scan).toHaveProperty("Index Cond");
@@ -120,7 +121,7 @@ const counted: [string, () => Promise<() => Promise<Outcome>>, number][] = [
   [
     "a new user's sign-in at the provider",
     async () => () => signInWithGoogle({ sub: "2", email: "new@example.com", email_verified: true }),
-    6,
+    7, // one looks for an invitation
   ],
   [
     "a reset",
@@ -139,7 +140,7 @@ const counted: [string, () => Promise<() => Promise<Outcome>>, number][] = [
       };
       return () => registerWith(link, "quiet lamps over the harbour");
     },
-    9,
+    10, // one looks for an invitation
   ],
 ];
 

@@ -6,7 +6,7 @@ import { documentedCommands } from "./documented-commands";
 import { runAsRoot, stranger, temporaryFolder, writeScript } from "./host";
 
 /** What a machine has besides Latchkey. */
-interface Surroundings {
+interface Environment {
   smtpUrl: string;
   /** The folder with installed production dependencies. */
   production: string;
@@ -26,16 +26,16 @@ export class Machine {
   readonly url: string;
   readonly #root: string;
   readonly #poolerPort: number;
-  #surroundings: Surroundings;
+  #surroundings: Environment;
 
-  private constructor(root: string, [port, poolerPort]: [number, number], surroundings: Surroundings) {
+  private constructor(root: string, [port, poolerPort]: [number, number], surroundings: Environment) {
     this.#root = root;
     this.#poolerPort = poolerPort;
     this.#surroundings = surroundings;
     this.url = `http://127.0.0.1:${port}`;
   }
 
-  static async create(surroundings: Surroundings): Promise<Machine> {
+  static async create(surroundings: Environment): Promise<Machine> {
     const { folder } = await temporaryFolder();
     const folders = "bin etc/pgbouncer etc/systemd/system opt usr/local/sbin var/lib var/backups".split(" ");
     for (const path of folders) await mkdir(join(folder, path), { recursive: true });

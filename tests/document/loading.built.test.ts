@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { type Language, languages } from "#server/languages/languages";
 import { texts } from "#server/languages/texts";
 import type { Answer } from "../support/http";
+import { twice } from "../support/passwords";
 import { runLatchkey } from "../support/running-latchkey";
 
 const latchkey = runLatchkey();
@@ -51,6 +52,14 @@ test.each(pages)("%s preloads with low priority", async (path) => {
   for (const link of await preloads(path)) expect(link).toContain('fetchpriority="low"');
 });
 
+test("a page with two errors has the focus at the first", async () => {
+  const visitor = await latchkey.register("ada@example.com");
+  const form = { intent: "change-password", currentPassword: "wrong", ...twice("short") };
+  const { body } = await visitor.post("/dashboard", form);
+  expect(body.match(/aria-invalid="true"/g)).toHaveLength(2);
+  expect(body.match(/<input[^>]+autofocus=""[^>]*>/g)).toEqual([expect.stringContaining('name="currentPassword"')]);
+});
+
 describe("a page", () => {
   let answer: Answer;
 
@@ -62,6 +71,11 @@ describe("a page", () => {
 
   test("is sent with its length", () => {
     expect(answer.headers.get("Content-Length")).toBe(String(Buffer.byteLength(answer.body)));
+  });
+
+  test("has nothing behind its end", () => {
+    expect(answer.body).toMatch(/<\/script><!--\/\$--><\/body><\/html>$/);
+    expect(answer.body.match(/<\/html>/g)).toHaveLength(1);
   });
 
   test("has its data in one script", () => {

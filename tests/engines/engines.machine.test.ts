@@ -45,8 +45,8 @@ async function register(): Promise<void> {
   await tab.press("Continue");
   await tab.see("Check your mail");
   await tab.open(await mailedLink("Finish creating your account"));
-  await tab.type("New password", password);
-  await tab.type("New password, again", password);
+  await tab.type("Password", password);
+  await tab.type("Password, again", password);
   await tab.press("Create the account");
   await tab.see("Your account");
 }
@@ -74,10 +74,10 @@ const flows: Record<string, () => Promise<void>> = {
     await tab.press("Send the link");
     await tab.see("Check your mail");
     await tab.open(await mailedLink("Reset your password"));
-    await tab.type("New password", newPassword);
-    await tab.type("New password, again", newPassword);
-    await tab.press("Change the password");
-    await tab.see("Your password was changed. Log in with the new one.");
+    await tab.type("Password", newPassword);
+    await tab.type("Password, again", newPassword);
+    await tab.press("Save the password");
+    await tab.see("Your new password is saved. Log in with it.");
     await logIn(newPassword);
     await tab.see("Your account");
   },
@@ -97,13 +97,13 @@ const flows: Record<string, () => Promise<void>> = {
 
   async account() {
     await register();
-    await tab.press("Change the password");
+    await tab.press("Change");
     await tab.type("Current password", password);
     await tab.type("New password", newPassword);
-    await tab.type("New password, again", newPassword);
+    await tab.type("Password, again", newPassword);
     await tab.press("Save the new password");
     await tab.see("Your password was changed, and every other session was ended.");
-    await tab.press("Delete my account");
+    await tab.press("Delete");
     await tab.type("Type your email address to confirm", email);
     await tab.press("Delete my account for good");
     await tab.see("Your account was deleted");
@@ -163,10 +163,10 @@ const scripted: Record<string, () => Promise<void>> = {
     await tab.key("Enter");
     await tab.see("Check your mail");
     await expectEveryControlByTab(await mailedLink("Reset your password"));
-    await tab.type("New password", newPassword);
-    await tab.type("New password, again", newPassword);
+    await tab.type("Password", newPassword);
+    await tab.type("Password, again", newPassword);
     await tab.key("Enter");
-    await tab.see("Your password was changed. Log in with the new one.");
+    await tab.see("Your new password is saved. Log in with it.");
     await tab.type("Email", email);
     await tab.type("Password", newPassword);
     await tab.key("Enter");

@@ -37,7 +37,7 @@ test("the row of a user follows each visit", async () => {
   const { headers } = visitOf("1", "lovelace@example.com");
   const more = { "Remote-Name": "%3CAda%3E%20%E3%82%A2", "Remote-Groups": "admins,staff" };
   const { body } = await ask("/", { headers: { ...headers, ...more } });
-  expect(body).toContain("<dt>Name<dd>&lt;Ada&gt; ア<dt>Groups<dd>admins,staff<dt>Verified<dd>no");
+  expect(body).toContain("<dt>Name<dd>&lt;Ada&gt; ア<dt>Groups<dd>admins,staff<dt>Verified<dd>no: set JWKS_URL");
   expect(body).toContain("<ul><li>lovelace@example.com</ul>");
 });
 

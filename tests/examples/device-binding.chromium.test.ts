@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import { join } from "node:path";
 import pg from "pg";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -6,11 +7,12 @@ import { temporaryFolder } from "../deploy/host";
 import { startBindingBrowser } from "../support/browser/chromium";
 import { logIn, register } from "../support/browser/registration";
 import { arrive } from "../support/browser/site";
+import { createAuthority } from "../support/certificates";
 import { sendPlainly } from "../support/http";
 import { listen } from "../support/listen";
 import { PostgresCluster } from "../support/postgres-cluster";
 import { until } from "../support/until";
-import { type Example, onOneHost, type ProxyName, type StartApplication, startExample } from "./example";
+import { type Example, onOneHost, overTls, type ProxyName, type StartApplication, startExample } from "./example";
 
 /** The application's page has a form. A websocket gets its cookies and is closed. */
 const startPage: StartApplication = async (port) => {
@@ -21,6 +23,9 @@ const startPage: StartApplication = async (port) => {
   server.on("upgrade", (_request, socket) => socket.end("HTTP/1.1 101 Switching Protocols\r\n\r\n"));
   return listen(server, port);
 };
+
+const authority = createAuthority();
+const certificate = { ...authority.sign("DNS:localhost"), ca: authority.ca };
 
 const minute = 60_000;
 const email = "ada@example.com";
@@ -37,7 +42,6 @@ afterAll(async () => {
   await cluster.remove();
 });
 
-// Chromium 150 binds with software keys; Debian's 156 has none. CHROMIUM_WITH_SOFTWARE_KEYS is its path.
 describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
   let example: Example;
   let database: pg.Client;
@@ -47,13 +51,13 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
   const asked: string[] = [];
 
   beforeAll(async () => {
-    const { settings, ...installation } = await onOneHost(proxy);
+    profile = await temporaryFolder();
+    const { settings, ...installation } = await overTls(await onOneHost(proxy), profile.folder, certificate);
     const on = { ...settings, DEVICE_BOUND_SESSIONS: "on" };
     example = await startExample({ ...installation, settings: on }, startPage);
     database = new pg.Client({ connectionString: example.server.databaseUrl });
     await database.connect();
-    profile = await temporaryFolder();
-    browser = await startBindingBrowser(profile.folder, example.url);
+    browser = await startBindingBrowser(join(profile.folder, "profile"), example.url, certificate);
     page = await browser.newPage();
     await register(example, page, email);
     await until(async () => (await bindings()).length === 1, "the browser registers its key");
@@ -70,7 +74,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
 
   beforeEach(async () => {
     asked.length = 0;
-    await browser.clearCookies({ name: "bound" }); // as it is after ten minutes
+    await browser.clearCookies({ name: "__Host-bound" }); // as it is after ten minutes
   });
 
   const bindings = async () =>
@@ -85,8 +89,10 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
       [ms],
     );
 
-  const refreshed = async () => (await browser.cookies()).some(({ name }) => name === "bound");
+  const refreshed = async () => (await browser.cookies()).some(({ name }) => name === "__Host-bound");
   const cookieHeader = async () => (await browser.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
+
+  const ask = (cookie: string) => sendPlainly(example.url, "/page", { cookie, connection: { ca: certificate.ca } });
 
   test("the first refresh binds the session", async () => {
     expect(await bindings()).toMatchObject([{ bound_from: expect.any(Date) }]);
@@ -125,7 +131,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
 
   test("a websocket waits for a refresh", async () => {
     await page.goto("/page");
-    await browser.clearCookies({ name: "bound" });
+    await browser.clearCookies({ name: "__Host-bound" });
     await page.evaluate(
       (url) => new Promise((resolve) => new WebSocket(url).addEventListener("error", resolve)),
       `${example.url.replace("http", "ws")}/socket`,
@@ -141,16 +147,16 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
 
   test("a copied session cookie opens nothing", async () => {
     await page.goto("/page");
-    const session = (await cookieHeader()).replace(/; bound=\w+|bound=\w+; /, "");
-    expect((await sendPlainly(example.url, "/page", { cookie: session })).status).toBe(401);
+    const session = (await cookieHeader()).replace(/; __Host-bound=\w+|__Host-bound=\w+; /, "");
+    expect((await ask(session)).status).toBe(401);
   });
 
   test("a copied pair of cookies opens nothing after ten minutes", async () => {
     await page.goto("/page");
     const cookie = await cookieHeader();
-    expect((await sendPlainly(example.url, "/page", { cookie })).status).toBe(200);
+    expect((await ask(cookie)).status).toBe(200);
     await move(10 * minute);
-    expect((await sendPlainly(example.url, "/page", { cookie })).status).toBe(401);
+    expect((await ask(cookie)).status).toBe(401);
   });
 
   test("a challenge that counts no more signs nobody out", async () => {
@@ -176,7 +182,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     expect((await page.goto("/page"))?.status()).toBe(200);
     await until(refreshed, "the first refresh");
     await move(minute);
-    await browser.clearCookies({ name: "bound" });
+    await browser.clearCookies({ name: "__Host-bound" });
     expect((await page.goto("/page"))?.status()).toBe(200);
   });
 });

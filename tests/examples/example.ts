@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import { openDatabase } from "#server/database/orm";
 import { startIdentityProvider } from "../../demo/identity-provider";
 import { start, temporaryFolder } from "../deploy/host";
+import type { Certificate } from "../support/certificates";
 import { latchkey } from "../support/command";
 import { isRefused } from "../support/connections";
 import { sendPlainly } from "../support/http";
@@ -44,6 +45,7 @@ export async function onOneHost(proxy: ProxyName): Promise<Installation> {
       ...identityTokens(),
       WEBHOOK_URL: "http://127.0.0.1:8000/webhooks",
       WEBHOOK_SECRET,
+      WEBHOOK_SESSIONS: "on",
     },
     application: {
       WEBHOOK_SECRET,
@@ -52,6 +54,22 @@ export async function onOneHost(proxy: ProxyName): Promise<Installation> {
       AUDIENCE: origin,
     },
   };
+}
+
+/** The same over https, with a certificate whose files are in the folder. */
+export async function overTls(installation: Installation, folder: string, { key, cert }: Certificate) {
+  const [keyFile, certFile] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  await Promise.all([writeFile(keyFile, key), writeFile(certFile, cert)]);
+  const secure = (text: string) => text.replace(/^http:/, "https:");
+  const configuration = installation.configuration
+    .replace(
+      "listen 127.0.0.1:8080;",
+      `listen 127.0.0.1:8080 ssl; ssl_certificate ${certFile}; ssl_certificate_key ${keyFile};`,
+    )
+    .replace("admin off", "admin off\n\tauto_https disable_redirects")
+    .replace("http://localhost:8080 {", `https://localhost:8080 {\n\ttls ${certFile} ${keyFile}`);
+  const { settings } = installation;
+  return { ...installation, configuration, settings: { ...settings, APP_URL: secure(settings.APP_URL) } };
 }
 
 /** With what the comments "For a group" say, for the group staff. */
@@ -69,6 +87,7 @@ const withLinesFor = (purpose: string) => (text: string) =>
 
 export const withPreflights = withLinesFor("CORS preflights");
 export const withRecentSignIn = withLinesFor("recent sign-in");
+export const withPrograms = withLinesFor("For programs");
 
 /** What README shows of an application on a sibling host. Caddy signs the certificates itself. */
 export async function onSiblingHosts(): Promise<Installation> {
@@ -87,7 +106,11 @@ export async function onSiblingHosts(): Promise<Installation> {
 }
 
 /** Starts a program and waits until it accepts connections. */
-async function startListening(command: string[], port: number, env: Record<string, string>): Promise<RunningProcess> {
+export async function startListening(
+  command: string[],
+  port: number,
+  env: Record<string, string>,
+): Promise<RunningProcess> {
   const program = start(command, { cwd: process.cwd(), env });
   const accepts = async () => !(await isRefused(port));
   await Promise.race([program.waitFor(/(?!)/), until(accepts, `${command[0]} accepts connections`)]);
@@ -147,6 +170,7 @@ export async function startExample(
 
   return {
     url,
+    withPorts,
     get server() {
       return server;
     },

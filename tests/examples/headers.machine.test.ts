@@ -240,16 +240,21 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
   });
 });
 
-test("README shows the directives of the Caddyfile", async () => {
-  const routeOf = (text: string) =>
-    /\n\t*route \{\n([\s\S]*?reverse_proxy 127\.0\.0\.1:8000)/
-      .exec(text)?.[1]
-      ?.split("\n")
-      .map((line) => line.trim())
-      .filter((line) => !line.startsWith("#"));
-  const [readme, caddyfile] = await Promise.all(
-    ["README.md", "examples/Caddyfile"].map((file) => readFile(file, "utf8")),
-  );
-  expect(routeOf(readme ?? "")).toContain("uri /auth/verify?");
-  expect(routeOf(readme ?? "")).toEqual(routeOf(caddyfile ?? ""));
+/** The directives of a Caddyfile's route: with its snippets in their places; without comments, groups and addresses. */
+function directivesOf(caddyfile: string): string[] {
+  const snippet = (name: string) =>
+    new RegExp(`\\n\\(${name}\\) \\{\\n([\\s\\S]*?)\\n\\}`).exec(caddyfile)?.[1] ?? `no ${name}`;
+  const [, route = ""] = /\n\t*route \{\n([\s\S]*?\n\t*reverse_proxy)/.exec(caddyfile) ?? [];
+  return route
+    .replace(/import (\w+)/g, (_, name: string) => snippet(name))
+    .replace(/(?<=\/auth\/verify\?)\S+/, "")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => !line.startsWith("#"));
+}
+
+test.each(["README.md", "docs/organisation.md"])("%s shows the directives of the Caddyfile", async (document) => {
+  const [shown, caddyfile] = await Promise.all([document, "examples/Caddyfile"].map((file) => readFile(file, "utf8")));
+  expect(directivesOf(shown ?? "")).toContain("uri /auth/verify?");
+  expect(directivesOf(shown ?? "")).toEqual(directivesOf(caddyfile ?? ""));
 });

@@ -1,8 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { endpointOf } from "#server/endpoints";
-import { withPreflights, withRecentSignIn } from "./example";
+import { endpointOf } from "#server/endpoints/endpoints";
+import { withPreflights, withPrograms, withRecentSignIn } from "./example";
 
 const read = (name: string) => readFile(`examples/${name}`, "utf8");
 
@@ -44,6 +44,22 @@ test("with the lines for a recent sign-in the file asks for one of the last ten 
       routers: { ...routers, payments },
       services,
       middlewares: { "sign-in": { forwardAuth }, "recent-sign-in": { forwardAuth: { ...forwardAuth, address } } },
+    },
+  });
+});
+
+test("with the lines for programs the file asks for tokens, and the application gets none", async () => {
+  const address = `${forwardAuth.address}?tokens=on`;
+  const customRequestHeaders = { Authorization: "", "X-Latchkey-Token": "" };
+  expect(parse(withPrograms(await read("traefik.yaml")))).toEqual({
+    http: {
+      routers: { ...routers, programs: router("application", "tokens", "no-token") },
+      services,
+      middlewares: {
+        "sign-in": { forwardAuth },
+        tokens: { forwardAuth: { ...forwardAuth, address } },
+        "no-token": { headers: { customRequestHeaders } },
+      },
     },
   });
 });

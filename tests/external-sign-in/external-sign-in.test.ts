@@ -1,7 +1,8 @@
 import nock from "nock";
 import { describe, expect, test } from "vitest";
 import { DatabaseUnavailable } from "#server/errors";
-import { logExternalSignInFailure, providerMark, signInToAccount } from "#server/features/visitor/external-sign-in";
+import { logExternalSignInFailure, signInToAccount } from "#server/features/visitor/external-sign-in";
+import { providerMark } from "#server/provider/label";
 import * as authorize from "~/routes/auth.idp._index";
 import { logIn, openAccount, registerWith } from "../support/account-calls";
 import { nothing, unknownVisitor } from "../support/accounts";

@@ -185,7 +185,7 @@ describe("PASSWORDS=off", () => {
       off();
       const passwordHash = await hashPassword(unknownVisitor, goodPassword);
       const imported = await importUsers([JSON.stringify({ email, passwordHash })], () => {});
-      expect(imported).toEqual({ created: 1, skipped: 0 });
+      expect(imported).toEqual({ created: 1, skipped: 0, uninvited: 0 });
     });
 
     test("makes an account that signs in by the provider", async () => {

@@ -1,16 +1,16 @@
 import nock from "nock";
 import { beforeEach, describe, expect, test } from "vitest";
-import { visitorFinder } from "#server/features/application/identity";
+import { identityFinders } from "#server/features/application/identity";
 import { changeGroups } from "#server/features/operator/user-access";
 import { listUsers } from "#server/features/operator/user-administration";
 import { exportUsers } from "#server/features/operator/user-import";
 import * as dataRoute from "~/routes/account.data";
-import * as sessionRoute from "~/routes/auth.session";
 import { act } from "../support/account-calls";
 import { failed, succeeded } from "../support/command";
+import { callEndpoint } from "../support/endpoint-calls";
 import { comeBack, discovers } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
-import { call, get, type Outcome, post } from "../support/route-calls";
+import { call, type Outcome, post } from "../support/route-calls";
 import { statementsOf } from "../support/statements";
 
 const issuer = "https://id.example.org";
@@ -51,7 +51,7 @@ const sessionOf = (done: Outcome) => `session=${done.cookies.session}`;
 
 /** The groups as the account's session has them. */
 async function groupsAt(cookie: string): Promise<string[]> {
-  const { user } = JSON.parse((await call(sessionRoute.loader, get("/auth/session", { cookie }))).data);
+  const { user } = JSON.parse(String((await callEndpoint("/auth/session", { cookie }))?.body));
   return user.groups;
 }
 
@@ -103,10 +103,17 @@ describe("the claim", () => {
     expect(await groupsAt(cookie)).toEqual(names.slice(0, 32));
   });
 
+  test("the first 32 of the operator's and the provider's names together count", async () => {
+    const names = (letter: string) => Array.from({ length: 32 }, (_, n) => `${letter}${String(n).padStart(2, "0")}`);
+    const cookie = sessionOf(await signIn({ groups: names("b") }));
+    await latchkey.execute("update users set groups = ?", [`{${[...names("a").slice(1), "z"]}}`]);
+    expect(await groupsAt(cookie)).toEqual([...names("a").slice(1), "b00"]);
+  });
+
   test("what is no name is in the log at a limited length", async () => {
-    await signIn({ groups: ["/Parent/Child", "x".repeat(200), "ok"] });
+    await signIn({ groups: ["/Parent/Child", "ada@example.com", "x".repeat(200), "ok"] });
     expect(warnings()).toMatchObject([
-      { groups: ["parent/child", "x".repeat(64)], count: 2, msg: "The provider's groups have invalid names." },
+      { groups: ["…@…", "parent/child", "x".repeat(64)], count: 3, msg: "The provider's groups have invalid names." },
     ]);
   });
 
@@ -168,7 +175,7 @@ describe("the account's groups are the operator's and the provider's together", 
   });
 
   test("at /auth/verify", async () => {
-    const found = await visitorFinder()(cookie.replace("session=", ""), () => issuer);
+    const found = await identityFinders().findUser(cookie.replace("session=", ""), () => issuer);
     expect(found?.groups).toEqual(["audit", "both", "staff"]);
   });
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const verify = createServer((request, response) => {
     const target = parseTarget(request.url ?? "");
     if (target?.path !== path) return void response.writeHead(404).end();
-    void answerVerification(request, response, target, config, findUser);
+    void answerVerification(request, response, target, config, { findUser, findProgram: async () => null });
   });
   server = await listen(verify);
 });
@@ -57,6 +57,8 @@ describe("a query that an operator mistyped", () => {
     ...["??group=admins", "?&?group=", "???group=", "?&", "#group=admins", "?#group=admins", "?=admins"],
     ...["?max_age", "?max_age=", "?max_age=59", "?max_age=86401", "?max_age=060", "?max_age=1e3", "?max_age=60.5"],
     ...["?max_age=-60", "?max_age=+60", "?max_age=%36%30", "?max_age[]=60", "?Max_Age=60", "?max-age=60"],
+    ...["?tokens", "?tokens=", "?tokens=off", "?tokens=ON", "?token=on", "?tokens=on&tokens=on", "?tokens[]=on"],
+    ...["?user", "?user=", "?user=id", "?user=EMAIL", "?user=email&user=email", "?User=email", "?user=%65mail"],
     ...["?max_age=60&max_age=60", "?max_age=60&max_age=600", "?group=admins&max_age=6", "?max_age=60&groups=admins"],
   ];
 
@@ -73,7 +75,7 @@ describe("a query that an operator mistyped", () => {
     ["?max_age=60&max_age=60", "max_age"],
   ])("%s is named in the log", async (query, parameter) => {
     await statusFor("member", query);
-    const msg = "/auth/verify takes group=NAME and max_age=SECONDS (60 to 86400) alone.";
+    const msg = "/auth/verify takes group=NAME, max_age=SECONDS (60 to 86400), tokens=on and user=email alone.";
     expect(warnings()).toEqual([{ level: 40, time: expect.any(String), parameter, msg }]);
   });
 
@@ -91,6 +93,26 @@ describe("a query that an operator mistyped", () => {
     minute += 1;
     await statusFor("member", "?groups=admins");
     expect(warnings()).toHaveLength(2);
+  });
+});
+
+describe("user=email", () => {
+  const remoteUser = async (query: string) => {
+    const lines = [`GET ${path}${query} HTTP/1.1`, "Host: localhost", "Cookie: session=member", "Connection: close"];
+    return (await exchange(server.port, lines)).headers["remote-user"];
+  };
+
+  test.each([
+    ["", "1"],
+    ["?group=admins", "1"],
+    ["?user=email", "ada@example.com"],
+    ["?group=admins&max_age=86400&tokens=on&user=email", "ada@example.com"],
+  ])("%s names the user %s", async (query, named) => {
+    expect(await remoteUser(query)).toBe(named);
+  });
+
+  test("admits nobody of another group", async () => {
+    expect(await statusFor("outsider", "?user=email&group=admins")).toBe(403);
   });
 });
 

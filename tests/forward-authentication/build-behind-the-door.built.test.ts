@@ -6,7 +6,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
 import { send } from "../support/http";
-import { createEmptyDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { createDatabase } from "../support/template-copy";
 import { Visitor } from "../support/visitor";
 
 const copied = [
@@ -53,7 +54,7 @@ beforeAll(async () => {
     await writeFile(join(folder, path), text);
   }
   await runNode("node_modules/@remix-run/dev/dist/cli.js", "build");
-  database = await createEmptyDatabase();
+  database = await createDatabase();
   server = await startServer({ DATABASE_URL: database.url }, join(folder, "build/index.js"));
 }, 300_000);
 

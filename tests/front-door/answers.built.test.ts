@@ -33,7 +33,7 @@ const pages: [string, number, string][] = [
   ["/register", 200, "Create an account"],
   [`/register/complete?email=a%40example.com&token=${token}`, 200, "Finish creating your account"],
   ["/forgot-password", 200, "Forgot your password?"],
-  [`/reset-password?email=a%40example.com&token=${token}`, 200, "Choose a new password"],
+  [`/reset-password?email=a%40example.com&token=${token}`, 200, "Choose a password"],
   ["/%00", 404, "Page not found"],
   ["/.env", 404, "Page not found"],
   ["/build/", 404, "Page not found"],

@@ -51,6 +51,11 @@ test.each([
   expect(limit + timeLimits.connectionsCheckingInterval).toBeLessThan(most);
 });
 
+test("an idle connection is kept for 130 s", async () => {
+  const { headers } = await fetch(new URL("/healthz", latchkey.url()));
+  expect(headers.get("Keep-Alive")).toBe("timeout=130");
+});
+
 async function takenServer(limits: Partial<typeof timeLimits>, listener: RequestListener) {
   const { close } = takeRequests((_request, _response, pass) => pass(), { ...timeLimits, ...limits });
   const server = createServer(listener);
@@ -81,6 +86,16 @@ test("a client that does not read its answer is disconnected", async () => {
   await once(socket, "close");
   expect(client.destroyed).toBe(false);
   client.destroy();
+});
+
+test("an idle connection outlives the limit within a request", async () => {
+  const { port } = await takenServer({ timeout: 50, keepAliveTimeout: 500 }, (_request, response) => response.end());
+  const client = net.connect(port, "127.0.0.1");
+  client.write(get("/"));
+  await once(client, "data");
+  const answered = performance.now();
+  await once(client.resume(), "close");
+  expect(performance.now() - answered).toBeGreaterThan(450);
 });
 
 /** A server that answers /large at once, and everything else when the test ends its response. */
@@ -117,6 +132,16 @@ test("closing waits for the answer that is computed beside slow clients", async 
   begun.at(-1)?.end("computed");
   expect(await computed).toMatch(/^HTTP\/1\.1 200 OK\r\nConnection: close\r\n.*computed$/s);
   await closed;
+});
+
+test("closing waits for no idle connection", async () => {
+  const { close, untilBegun, connect } = await closableServer();
+  connect(get("/idle"));
+  const [response] = await untilBegun(1);
+  const answered = once(response!, "close");
+  response?.end();
+  await answered;
+  await close();
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
-import { currentRequest } from "#server/context";
 import { openFrontDoor } from "#server/door/front-door";
+import { currentRequest } from "#server/process/context";
 import { configure } from "../support/configure";
 import { listen } from "../support/listen";
 import { exchange } from "../support/raw-http";
@@ -14,7 +14,12 @@ async function originSeen(): Promise<string> {
   return body.includes("http://login.example") ? "http://login.example" : "none";
 }
 
-const lookups = { findUser: async () => null, endpointOf: () => undefined, routeOf: () => "none" };
+const lookups = {
+  findUser: async () => null,
+  findProgram: async () => null,
+  endpointOf: () => undefined,
+  routeOf: () => "none",
+};
 
 test("the front door takes the next server that listens", async () => {
   openFrontDoor(configure({}), lookups);

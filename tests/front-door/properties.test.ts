@@ -4,13 +4,13 @@ import nock from "nock";
 import { beforeEach, describe, expect, test } from "vitest";
 import { isLinkLive, issueLink } from "#server/accounts/links/mailed-links";
 import { parseAddress, parseAsciiAddress } from "#server/accounts/users/email-address";
-import { currentRequest } from "#server/context";
+import { mintToken, sha256 } from "#server/crypto/tokens";
 import { PasswordReset, Registration } from "#server/database/entities";
 import { openFrontDoor } from "#server/door/front-door";
-import { signInProblems } from "#server/features/visitor/external-sign-in";
+import { signInProblems } from "#server/events/sign-in-failures";
+import { currentRequest } from "#server/process/context";
 import { providers } from "#server/provider/providers";
 import { providerNames } from "#server/settings/provider-names";
-import { mintToken, sha256 } from "#server/tokens";
 import * as idp from "~/routes/auth.idp._index";
 import * as callback from "~/routes/auth.idp_.callback";
 import * as dashboard from "~/routes/dashboard";
@@ -24,11 +24,12 @@ import { providerCases } from "../contract/providers";
 import { attemptCookie } from "../support/cookies";
 import { startLatchkey } from "../support/latchkey";
 import { listen } from "../support/listen";
+import { runs } from "../support/property-runs";
 import { exchange } from "../support/raw-http";
 import { call, get, post } from "../support/route-calls";
 
 // The seed is new in every run; fast-check prints it with the counterexample when a property fails.
-fc.configureGlobal({ numRuns: 100, verbose: fc.VerbosityLevel.Verbose });
+fc.configureGlobal({ numRuns: runs(50), verbose: fc.VerbosityLevel.Verbose });
 
 const issuer = "https://provider.example";
 const latchkey = startLatchkey({
@@ -349,7 +350,8 @@ describe("any answer of the provider", () => {
       },
       { requiredKeys: ["sub"] },
     );
-    await fc.assert(fc.asyncProperty(claims, async (profile) => check(await signIn(JSON.stringify(profile)))));
+    const checked = fc.asyncProperty(claims, async (profile) => check(await signIn(JSON.stringify(profile))));
+    await fc.assert(checked, { numRuns: runs(100) });
   }
 
   test("to the profile request starts a session or is refused", async () => {
@@ -432,7 +434,12 @@ describe("any answer of the provider", () => {
 
 test("the front door passes on valid facts of a request alone", async () => {
   const config = latchkey.configure({ TRUST_PROXY: "2" });
-  openFrontDoor(config, { findUser: async () => null, endpointOf: () => undefined, routeOf: () => "none" });
+  openFrontDoor(config, {
+    findUser: async () => null,
+    findProgram: async () => null,
+    endpointOf: () => undefined,
+    routeOf: () => "none",
+  });
   const server = createServer((request, response) => {
     const { origin, client } = currentRequest() ?? {};
     const { host } = new URL(`http://${request.headers.host}${request.url}`);

@@ -1,9 +1,9 @@
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from "jose";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { FindUser } from "#server/door/forward-authentication";
+import type { Finders } from "#server/door/forward-authentication";
 import { StartError } from "#server/errors";
-import { visitorFinder } from "#server/features/application/identity";
+import { identityFinders } from "#server/features/application/identity";
 import { prepareSigningKeys, rotateSigningKeys } from "#server/features/application/signing-keys";
 import { purgeExpired } from "#server/features/operator/purge";
 import { endOtherSessions } from "#server/features/owner/own-sessions";
@@ -11,6 +11,7 @@ import { owner } from "../support/accounts";
 import { callEndpoint } from "../support/endpoint-calls";
 import { identityTokens } from "../support/identity-key";
 import { startLatchkey } from "../support/latchkey";
+import { sha256 } from "../support/sha256";
 
 const settings = {
   ...identityTokens(),
@@ -18,7 +19,7 @@ const settings = {
   RETURN_ORIGINS: "https://app.example,https://other.example,https://*.login.example",
   SESSION_DOMAIN: "login.example",
 };
-const latchkey = startLatchkey(settings);
+const latchkey = startLatchkey(settings, { onNewDatabase: true });
 
 const app = "https://app.example";
 const second = 1_000; // ms
@@ -26,13 +27,13 @@ const minute = 60 * second;
 
 let userId: string;
 let session: string;
-let findVisitor: FindUser;
+let findVisitor: Finders["findUser"];
 
 const pass = (milliseconds: number) => vi.advanceTimersByTime(milliseconds);
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ["Date", "performance"], now: Date.parse("2026-11-24T12:00:00Z") });
-  findVisitor = visitorFinder();
+  findVisitor = identityFinders().findUser;
   userId = await latchkey.createUser();
   session = await signIn();
   await prepareSigningKeys(latchkey.em());
@@ -78,6 +79,7 @@ describe("a token", () => {
       email_verified: true,
       groups: ["admins", "staff"],
       auth_time: iat,
+      sid: expect.stringMatching(/^[\w-]{22}$/),
       iat,
       exp: iat + 60,
     });
@@ -86,6 +88,18 @@ describe("a token", () => {
   test("names the key that signs it", async () => {
     const token = await tokenFor();
     expect(decodeProtectedHeader(token)).toEqual({ alg: "ES256", typ: "JWT", kid: (await publishedKids())[0] });
+  });
+
+  test("has the sid of /auth/session, until the session is renewed", async () => {
+    const sidOfToken = async (of: string) => (await verified(await tokenFor(app, of))).sid;
+    const sidOfSession = async (of: string) =>
+      JSON.parse(String((await callEndpoint("/auth/session", { cookie: `session=${of}` }))?.body)).sid;
+    const [{ id = "" } = {}] = await latchkey.execute<{ id: string }>("select id from sessions");
+    const sid = Buffer.from(sha256(`latchkey session ${id}`).slice(0, 32), "hex").toString("base64url");
+    expect([await sidOfToken(session), await sidOfSession(session)]).toEqual([sid, sid]);
+    const { token = "" } = (await endOtherSessions(owner(userId, id)))?.kept ?? {};
+    expect(await sidOfToken(token)).not.toBe(sid);
+    expect(await sidOfSession(token)).toBe(await sidOfToken(token));
   });
 
   test("expires after 60 seconds", async () => {

@@ -6,7 +6,7 @@ import { sha256 } from "../support/sha256";
 
 const email = "grace.hopper+1@example.com";
 
-const latchkey = runLatchkey();
+const latchkey = runLatchkey({ ACCESS_TOKENS: "on" });
 
 /** Opens the mailed link. @returns the fields of its form */
 async function openLink(subject: string): Promise<Record<string, string>> {
@@ -50,6 +50,16 @@ test("a registration with a reset leaves no secret in the database or the log", 
   for (const page of ["/login", "/register", "/"]) {
     expect(await visitor.get(page, headers)).toMatchObject({ status: 302, location: "/dashboard" });
   }
+  const [, origin = ""] = /<option value="(http[^"]+)"/.exec((await visitor.get("/account/tokens")).body) ?? [];
+  const made = await visitor.post("/account/tokens", { intent: "make-token", name: "Build", origin, days: "7" });
+  const [accessToken = ""] = /latchkey_[\w-]{43}/.exec(made.body) ?? [];
+  expect(made).toMatchObject({ status: 200 });
+  expect(made.headers.get("Cache-Control")).toBe("no-store");
+  expect((await latchkey.send(`/nowhere/${accessToken}`)).status).toBe(404);
+  expect((await latchkey.send(`/auth/verify?tokens=${accessToken}`)).status).toBe(400);
+  const programs = { Authorization: `Bearer ${accessToken}`, "X-Forwarded-Host": new URL(origin).host };
+  expect((await latchkey.send("/auth/verify?tokens=on", { headers: programs })).status).toBe(200);
+  await latchkey.mailTo(email, "A token for a program was made");
   expect(await visitor.post("/logout")).toMatchObject({ status: 302, location: "/login" });
   expect((await latchkey.send("/dashboard", { cookie: registered })).location).toBe("/login");
 
@@ -59,8 +69,11 @@ test("a registration with a reset leaves no secret in the database or the log", 
   const reset = await openLink("Reset your password");
   const done = await visitor.reset(reset);
   expect(done).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
-  expect(done.setCookies).toEqual([expect.stringMatching(/^device=/)]);
-  expect((await visitor.get("/login?notice=password_reset")).body).toContain("Your password was changed.");
+  expect(done.setCookies).toEqual([
+    expect.stringMatching(/^device=/),
+    expect.stringMatching(/^login-address=grace\.hopper%2B1%40example\.com; HttpOnly; Max-Age=600; /),
+  ]);
+  expect((await visitor.get("/login?notice=password_reset")).body).toContain("Your new password is saved.");
   const { cookie: forgotten } = elsewhere;
   expect((await elsewhere.get("/dashboard")).location).toBe("/login");
   await latchkey.mailTo(email, "Your password was changed");
@@ -80,9 +93,20 @@ test("a registration with a reset leaves no secret in the database or the log", 
   const rows = await dump(latchkey.databaseUrl());
   expect(rows).toContain(email);
   expect(rows).toContain(sha256(active));
+  expect(log).toContain("GET /nowhere/[token] 404");
+  expect(output).not.toContain(accessToken);
   const cookies = [registered, forgotten, visitor.cookie].flatMap((cookie) => cookie.match(/[0-9a-f]{64}/g) ?? []);
   expect(cookies).toHaveLength(6);
-  const secrets = [registration.token ?? "", reset.token ?? "", active, ...cookies, goodPassword, newPassword];
+  const secrets = [
+    registration.token ?? "",
+    reset.token ?? "",
+    active,
+    accessToken,
+    accessToken.slice(9),
+    ...cookies,
+    goodPassword,
+    newPassword,
+  ];
   for (const secret of secrets) {
     expect(secret.length).toBeGreaterThanOrEqual(20);
     for (const spelling of [

@@ -52,10 +52,10 @@ test("the way from a registration by a reset to a login needs no reload", async 
   await assertNoReloadEither();
 
   await page.goto(linkIn(await site.mail(email, "Reset your password")));
-  await arrive(page, "Choose a new password");
+  await arrive(page, "Choose a password");
   const assertNoReloadAfterReset = await watchReloads(page);
-  await sendPassword(page, another, "Change the password");
-  await page.getByText("Your password was changed. Log in with the new one.").waitFor();
+  await sendPassword(page, another, "Save the password");
+  await page.getByText("Your new password is saved. Log in with it.").waitFor();
 
   const typed = email.toUpperCase();
   await logIn(page, typed);
@@ -73,7 +73,7 @@ test("the way from a registration by a reset to a login needs no reload", async 
 test("the owner changes the password on the account page", async () => {
   const page = await site.visit(phone);
   await register(site, page, newAddress());
-  await page.getByText("Change the password", { exact: true }).click();
+  await page.getByRole("group", { name: "Email and password" }).getByText("Change", { exact: true }).click();
   const current = page.getByLabel("Current password", { exact: true });
   for (const [typed, answer] of [
     ["not my password", "This is not your current password."],
@@ -98,12 +98,12 @@ test("the owner ends one other session before all others", async () => {
     others.push(other);
   }
   await page.goto("/dashboard");
-  const ends = page.getByRole("button", { name: "End this session" });
+  const ends = page.getByRole("button", { name: "End", exact: true });
   await ends.first().click();
   await page.getByText("The session was ended.").waitFor();
   await ends.nth(2).waitFor({ state: "detached" });
   expect(await ends.count()).toBe(2);
-  await page.getByRole("button", { name: "End every other session" }).click();
+  await page.getByRole("button", { name: "End all others" }).click();
   await page.getByText("Every other session was ended.").waitFor();
   await ends.first().waitFor({ state: "detached" });
   for (const other of others) {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { enqueue } from "#server/queue/job-queue";
 import type { Job } from "#server/queue/jobs";
+import { browserName } from "#server/visitor/browsers";
 import { agoIn } from "~/account/account-page";
 import * as language from "~/routes/language";
 import { chooseLanguage } from "~/visitor/visitor";
@@ -237,5 +238,20 @@ describe("a mail", () => {
     await enqueue(latchkey.em(), { task: "mail_password_reset", email: "ada@example.com" } as Job);
     await latchkey.drain();
     expect(latchkey.mails().map(({ subject }) => subject)).toEqual(["Restablece tu contraseña"]);
+  });
+});
+
+describe("the name of a browser", () => {
+  const linux = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)";
+
+  // A name on a page has the direction of its first letter.
+  test("starts with an Arabic letter in Arabic", () => {
+    expect(browserName(`${linux} Chrome/130.0.0.0 Safari/537.36`, "ar")).toMatch(/^\p{Script=Arabic}.*Chrome.*Linux$/u);
+  });
+
+  test("names the system once", () => {
+    const samsung = linux.replace("X11; Linux x86_64", "Linux; Android 14; SM-S918B");
+    const userAgent = `${samsung} SamsungBrowser/25.0 Chrome/121.0.0.0 Mobile Safari/537.36`;
+    expect(browserName(userAgent, "en")).toBe("Samsung Internet on Android");
   });
 });

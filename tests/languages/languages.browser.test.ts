@@ -13,7 +13,7 @@ import {
   visitThrottledLogin,
 } from "../support/browser/visits";
 
-const site = startSite({ SUPPORT_EMAIL: "help@example.com" });
+const site = startSite({ SUPPORT_EMAIL: "help@example.com", ACCESS_TOKENS: "on" });
 const closedSite = startSite({ REGISTRATION: "closed" });
 
 const everyLanguage = Object.keys(languages) as Language[];

@@ -21,6 +21,14 @@ test.each([true, false])(
   },
 );
 
+test("Instagram on an iPhone copies the address by a button", async () => {
+  const page = await site.visit({ userAgent: iphone, permissions: ["clipboard-read", "clipboard-write"] });
+  await page.goto("/login?return_to=%2Fnotes");
+  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${site.url()}/login?return_to=%2Fnotes`);
+});
+
 test.each(["/login", "/register"])("%s says so above the provider's button", async (path) => {
   const page = await site.visit({ userAgent: iphone });
   await page.goto(path);

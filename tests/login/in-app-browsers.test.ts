@@ -72,6 +72,10 @@ test.each(Object.entries(browsers))("%s is not taken for an app", async (_name, 
   expect(await openedBy(userAgent)).toBeNull();
 });
 
+test("of a long user agent, the first 512 characters count", async () => {
+  expect(await openedBy(`Mozilla/5.0 ${"a".repeat(500)} Instagram 354.0.0.29.90`)).toBeNull();
+});
+
 test("a request without a user agent is not taken for an app", async () => {
   expect((await openLogin()).data.inApp).toBeNull();
 });

@@ -26,6 +26,7 @@ test("the login page says whether external sign-in is on", async () => {
     problem: null,
     returnTo: null,
     maxAge: null,
+    email: null,
     tooOld: false,
     registrationClosed: false,
     lastUsed: null,

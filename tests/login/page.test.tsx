@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
 import { readFileSync } from "node:fs";
 import { screen } from "@testing-library/react";
-import { beforeEach, describe, expect, test } from "vitest";
-import { providerMark } from "#server/features/visitor/external-sign-in";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { providerMark } from "#server/provider/label";
 import { providers } from "#server/provider/providers";
 import { providerNames } from "#server/settings/provider-names";
 import Login from "~/routes/login";
@@ -17,6 +17,17 @@ test("the form posts the address with the password", async () => {
   await user.type(screen.getByLabelText("Password"), "a secret of mine");
   await user.click(screen.getByRole("button", { name: "Log in" }));
   expect(posted.mock.calls).toEqual([["/login", { email: "ada@example.com", password: "a secret of mine" }]]);
+});
+
+test.each([
+  ["https:", "tried=1; Max-Age=1; SameSite=Strict; Secure"],
+  ["http:", "tried=1; Max-Age=1; SameSite=Strict"],
+])("the cookie that finds out whether cookies are blocked, over %s", async (protocol, cookie) => {
+  const set = vi.spyOn(document, "cookie", "set");
+  vi.stubGlobal("location", { protocol });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  await renderPage("/login", Login, { loaded });
+  expect(set.mock.calls).toContainEqual([cookie]);
 });
 
 test.each([
@@ -83,10 +94,26 @@ test.each(written)("a language may write %s: %s", async (_what, createAccount = 
   for (const link of links) expect(link.getAttribute("href")).toBe("/register");
 });
 
+describe.each([{ tooOld: 10 }, { notice: "sign_in_again" }])("who must sign in again (%j)", (again) => {
+  beforeEach(() => renderPage("/login", Login, { loaded: { ...loaded, ...again, email: "ada@example.com" } }));
+
+  test("reads which account it is", () => {
+    expect(screen.getByText("ada@example.com").parentElement?.textContent).toBe("Signed in as ada@example.com.");
+  });
+
+  test("does not type the address again", () => {
+    expect(screen.getByRole<HTMLInputElement>("textbox", { name: "Email" }).value).toBe("ada@example.com");
+  });
+
+  test("is offered no registration", () => {
+    expect(screen.queryByRole("link", { name: "Create one" })).toBeNull();
+  });
+});
+
 describe("a notice", () => {
   test("says that the password was changed", async () => {
     await renderPage("/login", Login, { loaded: { ...loaded, notice: "password_reset" } });
-    expect(screen.getByText("Your password was changed. Log in with the new one.").getAttribute("role")).toBe("status");
+    expect(screen.getByText("Your new password is saved. Log in with it.").getAttribute("role")).toBe("status");
     expect(screen.queryByRole("alert")).toBeNull();
     expect(screen.queryByRole("link", { name: "Use another account" })).toBeNull();
   });
@@ -182,9 +209,7 @@ describe("the page of a recent sign-in", () => {
 
   test("keeps in each link what was asked for", () => {
     const hrefs = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
-    expect(hrefs).toEqual(
-      expect.arrayContaining([`/auth/idp?${query}`, `/auth/idp?prompt=select_account&${query}`, `/register?${query}`]),
-    );
+    expect(hrefs).toEqual(expect.arrayContaining([`/auth/idp?${query}`, `/auth/idp?prompt=select_account&${query}`]));
   });
 
   test("keeps in each form what was asked for", () => {

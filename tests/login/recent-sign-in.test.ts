@@ -41,6 +41,10 @@ describe("/login?max_age=600", () => {
     test("says why", () => {
       expect(page.data.tooOld).toBe(10);
     });
+
+    test("says which account it is", () => {
+      expect(page.data.email).toBe("ada@example.com");
+    });
   });
 
   test("sends who is fresh enough to the target at once", async () => {

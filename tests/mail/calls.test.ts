@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { orm, query } from "#server/database/unit-of-work";
 import { MailRefused } from "#server/errors";
-import type { Mail } from "#server/mail/mail";
 import { setMailer } from "#server/mail/mailer";
 import { RecentCalls } from "#server/mail/recent-calls";
+import type { Mail } from "#server/mail-services/service";
 import { enqueue, JobQueue } from "#server/queue/job-queue";
 import { concurrency, databaseConcurrency } from "#server/queue/worker";
 import { startLatchkey } from "../support/latchkey";
@@ -48,16 +48,16 @@ async function registrationInFlight() {
 
 describe("of more jobs than may run at once", () => {
   let ends: (() => void)[];
-  let mostInDatabase: number;
+  let maxInDatabase: number;
   let stop: () => Promise<void>;
 
   beforeEach(async () => {
     ends = [];
     let inDatabase = 0;
-    mostInDatabase = 0;
+    maxInDatabase = 0;
     const queue = new JobQueue(orm());
     const handle = async () => {
-      mostInDatabase = Math.max(mostInDatabase, ++inDatabase);
+      maxInDatabase = Math.max(maxInDatabase, ++inDatabase);
       await latchkey.execute("select 1");
       inDatabase--;
       return () => new Promise<void>((resolve) => ends.push(resolve));
@@ -81,7 +81,7 @@ describe("of more jobs than may run at once", () => {
 
   test("those that use the database are limited", async () => {
     onTestFinished(stop);
-    expect(mostInDatabase).toBe(databaseConcurrency);
+    expect(maxInDatabase).toBe(databaseConcurrency);
   });
 
   test("the next runs when one ends", async () => {

@@ -30,7 +30,7 @@ describe("a mail", () => {
     const previews = ["phone", "desktop"].map((device) => screen.getByTitle(`Reset your password, ${device}`));
     expect(previews.map((preview) => [preview.getAttribute("src"), preview.getAttribute("width")])).toEqual([
       ["/dev/mails/0", "375"],
-      ["/dev/mails/0", "800"],
+      ["/dev/mails/0", "768"],
     ]);
   });
 });

@@ -5,7 +5,7 @@ import ForgotPassword from "~/routes/forgot-password";
 import Register from "~/routes/register";
 import { renderPage } from "../support/render-page";
 
-const loaded = { idpEnabled: true, provider: "GitHub", email: "", isMailLogged: false };
+const loaded = { idpEnabled: true, provider: "GitHub", email: "", registration: "open", isMailLogged: false };
 const sent = { status: "sent", email: "ada@example.com" };
 
 const emailField = () => screen.getByRole<HTMLInputElement>("textbox", { name: "Email" });
@@ -103,8 +103,10 @@ describe("the page of a closed registration", () => {
     expect(screen.getByText("New accounts cannot be created here.")).toBeTruthy();
   });
 
-  test("has no form", () => {
-    expect(document.querySelector("form")).toBeNull();
+  test("has a form for who was invited", () => {
+    const button = screen.getByRole("button", { name: "I was invited: send me the link" });
+    expect(button.closest("form")?.getAttribute("action")).toBe("/register");
+    expect(button.closest("form")?.contains(emailField())).toBe(true);
   });
 
   test("does not offer the provider", () => {

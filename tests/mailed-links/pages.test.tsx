@@ -10,23 +10,29 @@ const loaded = { email: "ada@example.com", token: "f".repeat(64) };
 
 const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label);
 
-test("an invalid registration link offers no new one when registration is closed", async () => {
-  const invalidLink = "This link is invalid or has expired.";
-  const answers = { loaded: { ...loaded, registrationClosed: true }, refused: { typed: loaded, invalidLink } };
-  const { user } = await renderPage("/register/complete", CompleteRegistration, answers);
-  await user.type(field("New password"), "quiet lamps");
-  await user.type(field("New password, again"), "quiet lamps");
-  await user.click(screen.getByRole("button", { name: "Create the account" }));
-  expect((await screen.findByRole("alert")).textContent).toBe(invalidLink);
-  expect(document.querySelector("form")).toBeNull();
-  expect(screen.getByRole("link", { name: "log in" }).getAttribute("href")).toBe("/login");
+test("the page of a reset fits who has never had a password", async () => {
+  await renderPage("/reset-password", ResetPassword, { loaded });
+  expect(screen.getByRole("heading", { level: 1 }).textContent).toBe("Choose a password");
+  screen.getByRole("button", { name: "Save the password" });
+});
+
+test.each([
+  ["a dead link", { problem: "dead" }],
+  ["a damaged link", { problem: "incomplete" }],
+])("with registration closed, %s leads an invited person to a new one", async (_, problem) => {
+  const closed = { ...loaded, ...problem, registrationClosed: true };
+  await renderPage("/register/complete", CompleteRegistration, { loaded: closed });
+  screen.getByText(/ask whoever invited you/);
+  const { form } = screen.getByRole<HTMLButtonElement>("button", { name: "I was invited: send me the link" });
+  expect(form?.getAttribute("action")).toBe("/register");
+  expect(new FormData(form ?? undefined).get("email")).toBe(loaded.email);
 });
 
 describe.each([
   {
     path: "/reset-password",
     Page: ResetPassword,
-    submit: "Change the password",
+    submit: "Save the password",
     invalidLinkMessage: "This reset link is invalid or has expired.",
     again: "/forgot-password",
   },
@@ -40,8 +46,8 @@ describe.each([
 ])("$path", ({ path, Page, submit, invalidLinkMessage, again }) => {
   async function choose(refused: unknown) {
     const { posted, user } = await renderPage(path, Page, { loaded, refused });
-    await user.type(field("New password"), "quiet lamps");
-    await user.type(field("New password, again"), "quiet lamp");
+    await user.type(field("Password"), "quiet lamps");
+    await user.type(field("Password, again"), "quiet lamp");
     await user.click(screen.getByRole("button", { name: submit }));
     return posted;
   }
@@ -49,7 +55,8 @@ describe.each([
   test("posts the new password with the fields of the link", async () => {
     const posted = await choose({ typed: loaded });
     const passwords = { password: "quiet lamps", passwordConfirmation: "quiet lamp" };
-    expect(posted.mock.calls).toEqual([[path, { ...loaded, ...passwords }]]);
+    const name = path === "/register/complete" && { name: "" };
+    expect(posted.mock.calls).toEqual([[path, { ...loaded, ...name, ...passwords }]]);
   });
 
   test("has the address in a read-only field for password managers", async () => {
@@ -67,12 +74,12 @@ describe.each([
     });
 
     test("shows it at its field alone", () => {
-      expect(field("New password, again").getAttribute("aria-describedby")).toContain(error.id);
-      expect(field("New password").getAttribute("aria-invalid")).toBeNull();
+      expect(field("Password, again").getAttribute("aria-describedby")).toContain(error.id);
+      expect(field("Password").getAttribute("aria-invalid")).toBeNull();
     });
 
     test("moves the focus to its field", () => {
-      expect(document.activeElement).toBe(field("New password, again"));
+      expect(document.activeElement).toBe(field("Password, again"));
     });
 
     test("keeps the link's token", () => {
@@ -81,19 +88,25 @@ describe.each([
   });
 
   describe.each([
-    ["dead", "This link has expired or was used already. You can ask for a new one."],
-    ["incomplete", "This link is not whole: copy all of it from the mail. You can ask for a new one."],
+    ["dead", "This link has expired or was used already."],
+    ["incomplete", "This link is not whole: copy all of it from the mail."],
   ])("of a link that is %s", (problem, text) => {
     beforeEach(() => renderPage(path, Page, { loaded: { ...loaded, problem } }));
 
-    test("says so above the form", () => {
+    test("says so first", () => {
       expect(screen.getByRole("alert").textContent).toBe(text);
-      expect(field("New password").value).toBe("");
     });
 
-    test("leads to a new one", () => {
-      const link = screen.getByRole("link", { name: "ask for a new one" });
-      expect(link.getAttribute("href")).toBe(`${again}?email=ada%40example.com`);
+    test("offers a new link above everything else", () => {
+      const [first] = screen.getAllByRole<HTMLButtonElement>("button");
+      expect(first?.textContent).toBe("Send a new link");
+      expect(first?.form?.getAttribute("action")).toBe(again);
+      expect(new FormData(first?.form ?? undefined).get("email")).toBe(loaded.email);
+    });
+
+    test("has its form, folded", () => {
+      expect(field("Password").closest("details")?.open).toBe(false);
+      expect(document.querySelector<HTMLInputElement>("details input[name=token]")?.value).toBe(loaded.token);
     });
   });
 
@@ -105,7 +118,7 @@ describe.each([
 
     test("says that the link is invalid", () => {
       expect(screen.getByRole("alert").textContent).toBe(invalidLinkMessage);
-      expect(screen.queryByLabelText("New password")).toBeNull();
+      expect(screen.queryByLabelText("Password")).toBeNull();
     });
 
     test("offers a new link for the same address", () => {

@@ -4,7 +4,7 @@ import * as migrations from "#server/database/migrate";
 import { connect } from "#server/database/orm";
 import { orm, setOrm } from "#server/database/unit-of-work";
 import { answerEndpoint } from "#server/door/endpoint-answers";
-import { endpointOf } from "#server/endpoints";
+import { endpointOf } from "#server/endpoints/endpoints";
 import { log, logUnexpected } from "#server/log";
 import * as login from "~/routes/login";
 import { openLogin } from "../support/account-calls";

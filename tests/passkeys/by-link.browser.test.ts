@@ -76,7 +76,7 @@ describe("the link of a reset", () => {
     const other = await page.context().newPage();
     await Promise.all([page.goto(link), other.goto(link)]);
     await choosePassword(other, "slow rivers under the bridge");
-    await other.getByRole("button", { name: "Change the password" }).click();
+    await other.getByRole("button", { name: "Save the password" }).click();
     await other.waitForURL("**/login?notice=password_reset");
     await authenticator.setPresent(true);
     await page.getByRole("button", { name: instead }).click();
@@ -90,7 +90,7 @@ describe("the link of a reset", () => {
     await authenticator.setPresent(true);
     await page.getByRole("button", { name: instead }).click();
     await choosePassword(page, "slow rivers under the bridge");
-    await page.getByRole("button", { name: "Change the password" }).click();
+    await page.getByRole("button", { name: "Save the password" }).click();
     await page.waitForURL("**/login?notice=password_reset");
   });
 
@@ -110,7 +110,7 @@ describe("the link of a reset", () => {
   test("has the passkey's way below its form", async () => {
     const { page, email } = await withAccount();
     await page.goto(await askForReset(site, page, email));
-    const form = await page.getByRole("button", { name: "Change the password" }).boundingBox();
+    const form = await page.getByRole("button", { name: "Save the password" }).boundingBox();
     const passkey = await page.getByRole("button", { name: instead }).boundingBox();
     expect(passkey!.y).toBeGreaterThan(form!.y + form!.height);
   });
@@ -151,7 +151,7 @@ describe("after a reset", () => {
     await authenticator.setPresent(false);
     await page.goto(await askForReset(site, page, email));
     await choosePassword(page, "slow rivers under the bridge");
-    await page.getByRole("button", { name: "Change the password" }).click();
+    await page.getByRole("button", { name: "Save the password" }).click();
     await page.waitForURL("**/login?notice=password_reset");
     await logIn(page, email, "slow rivers under the bridge");
     await page.getByRole("heading", { name: "Is this yours?" }).waitFor();
@@ -168,8 +168,9 @@ describe("after a reset", () => {
 
   test("the owner removes the earlier passkey", async () => {
     const page = await afterReset();
+    await page.locator("summary").getByText("Remove", { exact: true }).click();
     await page.getByRole("button", { name: "Remove the passkey" }).click();
-    await page.getByText("Every other session was ended.").waitFor();
+    await page.getByText(/was removed, and every other session was ended\.$/).waitFor();
     await page.getByRole("heading", { name: "Is this yours?" }).waitFor({ state: "detached" });
   });
 });

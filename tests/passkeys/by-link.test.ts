@@ -240,7 +240,7 @@ describe("a reset by a passkey", () => {
 
   test("signs nobody in", async () => {
     const done = await useLink("reset", await resetLink(latchkey));
-    expect(Object.keys(done.cookies)).toEqual(["device"]);
+    expect(Object.keys(done.cookies)).toEqual(["device", "login-address"]);
     expect(await latchkey.execute("select * from sessions")).toEqual([]);
   });
 
@@ -334,7 +334,9 @@ describe("a reset by a passkey", () => {
   test("is mailed to the owner as a replacement of the password", async () => {
     await useLink("reset", await resetLink(latchkey));
     await latchkey.drain();
-    expect(latchkey.mails().at(-1)?.subject).toBe("A passkey replaced your password");
+    const mail = latchkey.mails().at(-1);
+    expect(mail?.subject).toBe("A passkey replaced your password");
+    expect(mail?.text).toMatch(/reset your password first.+\/forgot-password.+remove every passkey.+\/dashboard/s);
   });
 
   describe("of an account without a password", () => {

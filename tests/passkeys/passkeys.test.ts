@@ -12,7 +12,7 @@ import { newPassword } from "../support/passwords";
 import { call, get, type Outcome, post } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
-const latchkey = startLatchkey();
+const latchkey = startLatchkey({}, { onNewDatabase: true });
 
 let userId: string;
 let session: string;
@@ -155,7 +155,8 @@ describe("options", () => {
 
   test("are issued 300 times in a quarter of an hour to a client", async () => {
     const facts = { client: "192.0.2.1" };
-    for (let count = 0; count < 300; count++) expect((await ask("sign-in", { facts })).status).toBe(200);
+    await countUp("passkey:client:192.0.2.1", 299);
+    expect((await ask("sign-in", { facts })).status).toBe(200);
     const refused = await ask("sign-in", { facts });
     expect(refused).toMatchObject({ status: 429, options: null });
     expect(refused.headers.getSetCookie()).toEqual([]);
@@ -279,6 +280,7 @@ describe("adding", () => {
     ["no user verification", { userVerified: false }],
     ["an answer to a sign-in", { type: "webauthn.get" }],
     ["an unknown attestation", { fmt: "android-key" }],
+    ["a frame of an origin that the browser does not name", { crossOrigin: null }],
     ["a certificate", { fmt: "packed", attStmt: new Map<string, unknown>([["alg", -7], ["sig", new Uint8Array(8)], ["x5c", [new Uint8Array(8)]]]) }], // biome-ignore format: one line
   ];
 
@@ -614,6 +616,7 @@ describe("signing in", () => {
     ["no user verification", { userVerified: false }, "not_verified"],
     ["an answer to a registration", { type: "webauthn.create" }, "not_verified"],
     ["a frame of another origin", { crossOrigin: "https://evil.example" }, "not_verified"],
+    ["a frame of an origin that the browser does not name", { crossOrigin: null }, "not_verified"],
     ["another user's handle", { userHandle: "AAAA" }, "not_verified"],
     ["an unknown credential", { id: Buffer.alloc(32, 1) }, "unknown"],
   ];
@@ -910,9 +913,17 @@ describe("removing", () => {
       ]);
     });
 
-    test("is mailed to the owner", async () => {
+    test("is mailed to the owner, with its name, the browser and the time", async () => {
       await latchkey.drain();
       expect(latchkey.mails().at(-1)).toMatchObject({ to: "ada@example.com", subject: "A passkey was removed" });
+      expect(latchkey.mails().at(-1)?.text).toMatch(/\n“[^”]+”, [^,\n]+, \d+ \w+ \d{4} at \d\d:\d\d UTC\n/);
+    });
+
+    test("is said on the account page once, with its name", async () => {
+      const session = `session=${removed.cookies.session}`;
+      const page = await openAccount(`${session}; notice=${removed.cookies.notice}`);
+      expect(page.data).toMatchObject({ notice: "passkey_removed", removedPasskey: expect.stringMatching(/\w/) });
+      expect(page.cookies.notice).toBe("");
     });
   });
 
@@ -997,6 +1008,7 @@ describe("the account page", () => {
     const [item] = await rows();
     expect((await openAccount(session)).data.passkeys).toEqual({
       items: [{ id: item?.credential_id, name: "My key", added: moment, lastUsed: moment, questioned: false }],
+      unusable: [],
       newName: "An unknown browser",
       offered: false,
       upgradable: false,

@@ -137,12 +137,16 @@ describe("the notice", () => {
 });
 
 describe("to keep", () => {
+  const told = async (type: string) =>
+    (await latchkey.execute("select from account_events where actor = 'owner' and type = ?", [type])).length;
+
   test("a passkey answers the question", async () => {
     await reset();
     const cookie = await loggedIn();
     expect(await keepPasskey(cookie)).toMatchObject({ status: 200, data: { done: "It stays." } });
     expect((await asked(cookie)).passkeys).toEqual([]);
     expect(latchkey.events().at(-1)).toEqual({ event: "passkey.kept" });
+    expect(await told("passkey.kept")).toBe(1);
   });
 
   test("the provider answers the question", async () => {
@@ -152,6 +156,7 @@ describe("to keep", () => {
     expect(await act(cookie, "keep-provider")).toMatchObject({ status: 200 });
     expect((await asked(cookie)).provider).toBe(false);
     expect(latchkey.events().at(-1)).toEqual({ event: "idp.kept" });
+    expect(await told("idp.kept")).toBe(1);
   });
 
   const expectRefused = async (keep: () => Promise<unknown>) =>

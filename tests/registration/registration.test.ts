@@ -1,6 +1,7 @@
 import { Argon2id } from "oslo/password";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { registerUser } from "#server/features/visitor/registration";
+import * as dashboard from "~/routes/dashboard";
 import * as register from "~/routes/register";
 import { askForAccount, logIn, openAccount, openLogin, registerWith } from "../support/account-calls";
 import { unknownVisitor } from "../support/accounts";
@@ -137,12 +138,35 @@ describe("the link", () => {
     expect(data.user).toMatchObject({ email: "grace@example.com", password: true, linked: false });
   });
 
+  test("is told to its owner once", async () => {
+    const { session, notice } = (await registerWith(await registrationLink(latchkey), password)).cookies;
+    const page = await openAccount(`session=${session}; notice=${notice}`);
+    expect([page.data.notice, page.cookies.notice]).toEqual(["registered", ""]);
+  });
+
+  test("is told again once the browser has created a passkey by itself", async () => {
+    const { cookies } = await registerWith(await registrationLink(latchkey), password);
+    const jar = `session=${cookies.session}; notice=${cookies.notice}; last_sign_in=password`;
+    const { cookies: first, data } = await openAccount(jar);
+    expect([data.passkeys.upgradable, first.notice]).toEqual([true, undefined]);
+    const again = await openAccount(`${jar}; passkey-offered=${first["passkey-offered"]}`);
+    expect([again.data.notice, again.cookies.notice]).toEqual(["registered", ""]);
+  });
+
+  test("is not told in place of what happened since", async () => {
+    const { cookies } = await registerWith(await registrationLink(latchkey), password);
+    const jar = `session=${cookies.session}; notice=${cookies.notice}; last_sign_in=password`;
+    const { data } = await call(dashboard.loader, get("/dashboard?notice=password_changed", { cookie: jar }));
+    expect(data.notice).toBe("password_changed");
+  });
+
   test("sets the cookies of a login with a password", async () => {
     const { cookies } = await registerWith(await registrationLink(latchkey), password);
     expect(cookies).toEqual({
       session: expect.stringMatching(/^[0-9a-f]{64}$/),
       last_sign_in: "password",
       device: expect.stringMatching(/^[0-9a-f]{64}$/),
+      notice: encodeURIComponent("notice=registered"),
     });
   });
 

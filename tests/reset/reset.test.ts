@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { authenticate, startVerifiedSession } from "#server/features/visitor/login";
 import { passwordProblem } from "#server/features/visitor/password-policy";
 import * as resetPassword from "~/routes/reset-password";
-import { askForReset, logIn, openAccount, resetWith } from "../support/account-calls";
+import { askForReset, logIn, openAccount, openLogin, resetWith } from "../support/account-calls";
 import { unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { expectInvalidLink, type MailedLink, resetLink } from "../support/mailed-links";
@@ -109,10 +109,19 @@ describe("posting a new password", () => {
     expect(done).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
   });
 
+  test("leaves the address to the login page, which fills it in", async () => {
+    await latchkey.createUser({ email: "o'ada+x@example.com" });
+    const done = await resetWith(await resetLink(latchkey, "o'ada+x@example.com"), password);
+    const cookie = `login-address=${done.cookies["login-address"]}`;
+    expect((await openLogin("?notice=password_reset", { cookie })).data.email).toBe("o'ada+x@example.com");
+    const login = await logIn({ email: "o'ada+x@example.com", password, cookie });
+    expect(login.cookies["login-address"]).toBe("");
+  });
+
   test("signs nobody in", async () => {
     await latchkey.createUser();
     const done = await resetWith(await resetLink(latchkey), password);
-    expect(Object.keys(done.cookies)).toEqual(["device"]);
+    expect(Object.keys(done.cookies)).toEqual(["device", "login-address"]);
     expect(await latchkey.execute("select * from sessions")).toEqual([]);
   });
 

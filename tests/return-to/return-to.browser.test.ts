@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { allowedTarget } from "../../server/settings/return-to";
+import { allowedTarget } from "../../server/origins/return-to";
 import { askForAccount, choosePassword, logIn, newAddress, password, register } from "../support/browser/registration";
 import { arrive, linkIn, signInAtProvider, startSite } from "../support/browser/site";
 import { listen } from "../support/listen";

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { bypasses, targets } from "../support/open-redirects";
 import { goodPassword } from "../support/passwords";
+import { runs } from "../support/property-runs";
 import { runLatchkey } from "../support/running-latchkey";
 import type { Visitor } from "../support/visitor";
 
@@ -81,8 +82,8 @@ test("no return_to leads to another origin", async () => {
   for (const [, text] of bypasses(own)) await check(text, user);
   await fc.assert(
     fc.asyncProperty(targets, (text) => check(text, user)),
-    { numRuns: 60 },
+    { numRuns: runs(15) },
   );
-  expect(tried.accepted).toBeGreaterThan(20);
-  expect(tried.refused).toBeGreaterThan(100);
+  expect(tried.accepted).toBeGreaterThan(5);
+  expect(tried.refused).toBeGreaterThan(50);
 }, 300_000);

@@ -33,6 +33,16 @@ test("the session list says which sessions are bound", async () => {
   ]);
 });
 
+test("the account page knows whether its session is bound", async () => {
+  const { cookie } = await signInTwice();
+  const unbound = async () => (await openAccount(cookie)).data.unbound;
+  expect(await unbound()).toBe(false);
+  await latchkey.execute("update session_bindings set bound_from = null");
+  expect(await unbound()).toBe(true);
+  latchkey.configure({ DEVICE_BOUND_SESSIONS: "off" });
+  expect(await unbound()).toBe(false);
+});
+
 test("user show says which sessions are bound", async () => {
   await signInTwice();
   const { stdout } = await latchkey.command("user", "show", "ada@example.com");

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { visitorFinder } from "#server/features/application/identity";
-import * as authSession from "~/routes/auth.session";
+import { identityFinders } from "#server/features/application/identity";
 import { act, confirmAddress, logIn, logOut, openAccount, openLogin, registerWith } from "../support/account-calls";
 import { Authenticator } from "../support/authenticator";
 import { BoundBrowser, challengeIn, createKey, proofOf, registrationProof } from "../support/bound-browser";
+import { callEndpoint } from "../support/endpoint-calls";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, registrationLink } from "../support/mailed-links";
 import { addPasskey, signInBy } from "../support/passkeys";
 import { goodPassword, newPassword, twice } from "../support/passwords";
-import { call, get, type Outcome } from "../support/route-calls";
+import type { Outcome } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 import { statementsOf } from "../support/statements";
 
-const latchkey = startLatchkey({ DEVICE_BOUND_SESSIONS: "on" });
+const latchkey = startLatchkey({ DEVICE_BOUND_SESSIONS: "on" }, { onNewDatabase: true });
 
 const second = 1_000;
 const minute = 60 * second;
@@ -186,6 +186,7 @@ describe("a registration", () => {
   test.each([
     ["ES256", createKey("ES256")],
     ["RS256", createKey("RS256")],
+    ["RS256 and 4096 bits", createKey("RS256", 4096)],
   ])("takes a key of %s", async (_alg, key) => {
     const browser = new BoundBrowser(key);
     await browser.logIn();
@@ -201,6 +202,7 @@ describe("a registration", () => {
   const key = createKey();
   const another = createKey();
   const short = createKey("RS256", 1024);
+  const long = createKey("RS256", 4104);
   const weak = { ...short, alg: "RS256" as const };
   const hmac = { alg: "HS256", typ: "dbsc+jwt", jwk: { kty: "oct", k: "AAAA" } };
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -225,6 +227,7 @@ describe("a registration", () => {
       "a private key",
       (challenge) => registrationProof(key, challenge, { jwk: key.privateKey.export({ format: "jwk" }) }),
     ],
+    ["an RSA key of 4104 bits", (challenge) => registrationProof(long, challenge)],
     ["an RSA key of 1024 bits", (challenge) => registrationProof(weak, challenge)],
     ["more than 8 KiB", (challenge) => registrationProof(key, challenge, { x5c: ["a".repeat(8_192)] })],
     ["an unknown critical header", (challenge) => registrationProof(key, challenge, { crit: ["new"], new: 1 })],
@@ -301,6 +304,12 @@ describe("a refresh", () => {
     const { status, headers, cookies } = await browser.refresh(null);
     expect([status, cookies]).toEqual([403, {}]);
     expect(headers.get("Secure-Session-Challenge")).toBe(`"${browser.challenge}";id="${browser.id}"`);
+    expect((await browser.refresh()).status).toBe(200);
+  });
+
+  test.each(["%s;v=1", '"%s";v=1'])("takes the identifier as %s", async (form) => {
+    const browser = await registered();
+    browser.id = form.replace("%s", browser.id);
     expect((await browser.refresh()).status).toBe(200);
   });
 
@@ -435,6 +444,17 @@ describe("a refresh", () => {
 });
 
 describe("a bound session", () => {
+  test("keeps its sid through registration and refresh", async () => {
+    const sidOf = async (cookie: string) =>
+      JSON.parse(String((await callEndpoint("/auth/session", { cookie }))?.body)).sid;
+    const browser = await newBrowser();
+    const sid = await sidOf(browser.cookie);
+    await browser.register();
+    await browser.refresh();
+    expect(await sidOf(browser.cookie)).toBe(sid);
+    expect(sid).toMatch(/^[\w-]{22}$/);
+  });
+
   test.each([
     ["not yet within thirty seconds of the first refresh", 30 * second - 1, 200],
     ["from thirty seconds after the first refresh", 30 * second, 302],
@@ -497,11 +517,11 @@ describe("a bound session", () => {
   });
 
   test.each([
-    ["/auth/verify", async (session: string) => (await visitorFinder()(session, () => "")) === null],
+    ["/auth/verify", async (session: string) => (await identityFinders().findUser(session, () => "")) === null],
     [
       "/auth/session",
       async (session: string) =>
-        (await call(authSession.loader, get("/auth/session", { cookie: `session=${session}` }))).status === 401,
+        (await callEndpoint("/auth/session", { cookie: `session=${session}` }))?.status === 401,
     ],
     ["/login", async (session: string) => (await openLogin("", { cookie: `session=${session}` })).status === 200],
   ])("counts as none at %s without its bound cookie", async (_path, isGuest) => {
@@ -511,14 +531,16 @@ describe("a bound session", () => {
 
   test("counts at /auth/verify with its bound cookie", async () => {
     const { cookies } = await bound();
-    expect(await visitorFinder()(cookies.session ?? "", () => "", cookies.bound)).toMatchObject({
+    expect(await identityFinders().findUser(cookies.session ?? "", () => "", cookies.bound)).toMatchObject({
       email: "ada@example.com",
     });
   });
 
   test("costs /auth/verify one statement", async () => {
     const { cookies } = await bound();
-    expect(await statementsOf(() => visitorFinder()(cookies.session ?? "", () => "", cookies.bound))).toHaveLength(1);
+    expect(
+      await statementsOf(() => identityFinders().findUser(cookies.session ?? "", () => "", cookies.bound)),
+    ).toHaveLength(1);
   });
 
   test("counts by its session cookie alone while DEVICE_BOUND_SESSIONS is off", async () => {
@@ -555,7 +577,7 @@ describe("a bound session", () => {
     });
 
     test("is none for a program", async () => {
-      expect((await call(authSession.loader, get("/auth/session", options))).status).toBe(401);
+      expect((await callEndpoint("/auth/session", options))?.status).toBe(401);
     });
   });
 
@@ -619,6 +641,21 @@ describe("a bound session", () => {
       await openAccount(`session=${cookies.session}`);
     }
     expect(refusals()).toEqual(Array(2).fill({ event: "session.refused", reason: "not_bound" }));
+  });
+
+  test("is logged once a minute when proofs are refused", async () => {
+    pass(60 * 24 * 60 * minute); // further than other tests, which may have had the line
+    const browser = await newBrowser();
+    const refusals = () => latchkey.events().filter(({ event }) => event === "session.proof_refused");
+    const stranger = createKey();
+    await browser.register(registrationProof(stranger, "ab".repeat(32)));
+    await browser.register();
+    await browser.refresh(proofOf(stranger, browser.challenge));
+    expect(refusals()).toEqual([{ event: "session.proof_refused" }]);
+    pass(minute);
+    await browser.refresh(null);
+    await browser.refresh(proofOf(stranger, browser.challenge));
+    expect(refusals()).toHaveLength(2);
   });
 
   test("is refused without counting as used", async () => {

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { purgeExpired } from "#server/features/operator/purge";
 import { endOtherSessions } from "#server/features/owner/own-sessions";
-import * as authSession from "~/routes/auth.session";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import { act, confirmAddress, logIn, logOut, openAccount } from "../support/account-calls";
+import { callEndpoint } from "../support/endpoint-calls";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink } from "../support/mailed-links";
 import { goodPassword, twice } from "../support/passwords";
@@ -335,8 +335,8 @@ test.each([
     `update sessions set expires_at = now() + interval '${left}', last_seen_at = now() - interval '2 hours'`,
   );
   const earliest = Date.now();
-  const { data } = await call(authSession.loader, get("/auth/session", { cookie }));
-  const end = Date.parse(JSON.parse(data).expiresAt);
+  const answer = await callEndpoint("/auth/session", { cookie });
+  const end = Date.parse(JSON.parse(String(answer?.body)).expiresAt);
   expect(end).toBeGreaterThanOrEqual(earliest + days * day - 1_000);
   expect(end).toBeLessThanOrEqual(Date.now() + days * day + 1_000);
 });

@@ -27,6 +27,7 @@ test("/auth/session has exactly what it documents", { tags: ["8.2.3", "15.3.1"] 
       groups: [],
     },
     expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    sid: expect.stringMatching(/^[\w-]{22}$/),
   });
 });
 
@@ -34,10 +35,23 @@ test("/auth/session can be opened as an address that the visitor types", async (
   expect((await ada.get(path, { "Sec-Fetch-Site": "none" })).status).toBe(200);
 });
 
-test.each(["POST", "PUT", "DELETE", "OPTIONS"])("/auth/session refuses %s", async (method) => {
-  const refused = await latchkey.send(path, { method, cookie: ada.cookie });
-  expect(refused).toMatchObject({ status: 405, body: "" });
-  expect(refused.headers.get("Allow")).toBe("GET, HEAD");
+test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])("/auth/session refuses %s", async (method) => {
+  const lines = [`Cookie: ${ada.cookie}`, "Host: localhost", "Content-Length: 0", "Connection: close"];
+  const refused = await latchkey.exchange([`${method} ${path} HTTP/1.1`, ...lines]);
+  expect(refused).toMatchObject({ status: 405, body: "", headers: { allow: "GET, HEAD" } });
+});
+
+test("HEAD /auth/session is answered as GET", async () => {
+  const headersOf = ({ headers }: Answer) => [...headers].filter(([name]) => name !== "date");
+  const head = await latchkey.send(path, { method: "HEAD", cookie: ada.cookie });
+  expect(head).toMatchObject({ status: 200, body: "" });
+  expect(headersOf(head)).toEqual(headersOf(await ada.get(path)));
+});
+
+test("/auth/session writes no access line", async () => {
+  await ada.get(path);
+  await latchkey.flushed();
+  expect(latchkey.output()).not.toContain(path);
 });
 
 const dead = ["", "session=", "session=%", `session=${"a".repeat(64)}`, "session=\u00ff"];

@@ -3,7 +3,7 @@ import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { startSession } from "#server/accounts/sessions/sessions";
 import { User } from "#server/database/entities";
 import type { Owner } from "#server/features/owner/signed-in";
-import type { Visitor } from "#server/visitor";
+import type { Visitor } from "#server/visitor/visitor";
 import { goodPassword } from "./passwords";
 
 export interface NewAccount {

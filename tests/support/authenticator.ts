@@ -18,7 +18,8 @@ export interface Changes {
   counter?: number;
   userHandle?: string;
   id?: Buffer;
-  crossOrigin?: string;
+  /** `null`: the browser does not name it, as Safari. */
+  crossOrigin?: string | null;
   fmt?: string;
   attStmt?: Map<string, unknown>;
   /** In place of a new key of P-256. */
@@ -61,7 +62,7 @@ export class Authenticator {
 
   #clientData(type: string, challenge: string, changes: Changes): Buffer {
     const { origin = this.#origin, crossOrigin } = changes;
-    const top = crossOrigin === undefined ? { crossOrigin: false } : { crossOrigin: true, topOrigin: crossOrigin };
+    const top = crossOrigin ? { crossOrigin: true, topOrigin: crossOrigin } : { crossOrigin: crossOrigin === null };
     return Buffer.from(
       JSON.stringify({ type: changes.type ?? type, challenge: changes.challenge ?? challenge, origin, ...top }),
     );

@@ -1,4 +1,4 @@
-import { endpointOf } from "#server/endpoints";
+import { endpointOf } from "#server/endpoints/endpoints";
 import { factsAbout, get, type RequestOptions } from "./route-calls";
 
 /** The answer of an endpoint before Remix; `null` for none. */

@@ -46,6 +46,7 @@ const tables = [
   "users",
   "password_resets",
   "registrations",
+  "invitations",
   "sessions",
   "(select * from pgboss.job where data->>'task' <> 'purge_expired')",
 ];

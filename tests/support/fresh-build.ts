@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const sources = ["app", "server", "remix.config.js", "package-lock.json"];
@@ -9,11 +9,19 @@ function below(path: string): string[] {
   return [path, ...readdirSync(path, { recursive: true, encoding: "utf8" }).map((name) => join(path, name))];
 }
 
-function staleness(): string | null {
-  const times = outputs.map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+/** Why the build is not a production build of the sources; `null` if it is. */
+export function staleness(folder = "."): string | null {
+  const inFolder = (path: string) => join(folder, path);
+  const times = outputs.map(inFolder).map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   const built = Math.min(...times);
   if (built === 0) return "There is no build";
-  const newer = sources.flatMap(below).find((path) => statSync(path).mtimeMs > built);
+  // `npm run dev` leaves one with the pages for developers.
+  if (!/\bmode = "production"/.test(readFileSync(inFolder("build/index.js"), "utf8")))
+    return "The build is of development";
+  const newer = sources
+    .map(inFolder)
+    .flatMap(below)
+    .find((path) => statSync(path).mtimeMs > built);
   return newer === undefined ? null : `The build is older than ${newer}`;
 }
 

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, vi } from "vitest";
 import type { Config, Environment } from "#server/config";
-import { context } from "#server/context";
 import { entityTables } from "#server/database/copy-rows";
 import * as databases from "#server/database/orm";
 import { setOrm } from "#server/database/unit-of-work";
 import { handleWebhook } from "#server/features/application/webhooks";
 import { handleJob } from "#server/job-handlers";
+import { context } from "#server/process/context";
+import { processValue } from "#server/process/value";
 import { JobQueue, mails, setQueue, webhooks } from "#server/queue/job-queue";
 import { createUser, type NewAccount, signedIn } from "./accounts";
 import { commandHere, type Finished } from "./command";
@@ -17,16 +18,28 @@ import { connectToCopy } from "./template-copy";
 const entities = entityTables().map(({ table }) => table);
 const tables = [...entities.filter((table) => table !== "installation"), "pgboss.job"];
 
-/** Every table's rows in a stable order, to compare before and after. */
-async function snapshot({ orm }: databases.Database, except: string[] = []): Promise<Record<string, unknown[]>> {
-  const rows: Record<string, unknown[]> = {};
-  for (const table of tables.filter((name) => !except.includes(name)))
-    rows[table] = await orm.em.fork().execute(`select * from ${table} t order by t::text`);
-  return rows;
+/** Every table's rows in a stable order, by one statement, to compare before and after. */
+function snapshot({ orm }: databases.Database, except: string[] = []): Promise<unknown[]> {
+  const rowsOf = (table: string) => `select '${table}' as "table", t::text as "row" from ${table} t`;
+  const compared = tables.filter((name) => !except.includes(name)).map(rowsOf);
+  return orm.em.fork().execute(`${compared.join(" union all ")} order by 1, 2`);
 }
 
-/** On a new database, emptied before each test. Jobs run only in `drain`; mails are read from standard output. */
-export function startLatchkey(environment: Environment = {}) {
+/** The database of a worker, which is emptied before each test: a start takes longer than most files. */
+const ofWorker = processValue<Promise<databases.Database>>("test-database");
+
+const openCopy = async () => databases.connect(await connectToCopy());
+
+function openOfWorker(): Promise<databases.Database> {
+  ofWorker.current ??= openCopy();
+  return ofWorker.current;
+}
+
+/**
+ * On the worker's database, emptied before each test. On a new one where plans of statements are the subject, which depend
+ * on what a table has held, and where a test sets the clock, which is PGlite's, too. Jobs run only in `drain`; mails are read from standard output.
+ */
+export function startLatchkey(environment: Environment = {}, { onNewDatabase = false } = {}) {
   let database: databases.Database;
   let queue: JobQueue;
   let drains: Record<"mails" | "webhooks", { drain(): Promise<void> }>;
@@ -40,7 +53,7 @@ export function startLatchkey(environment: Environment = {}) {
   }
 
   beforeAll(async () => {
-    database = await databases.connect(await connectToCopy());
+    database = await (onNewDatabase ? openCopy() : openOfWorker());
     queue = new JobQueue(database.orm);
     await queue.open();
     setOrm(database.orm);
@@ -61,7 +74,7 @@ export function startLatchkey(environment: Environment = {}) {
 
   afterAll(async () => {
     await queue.stop();
-    await database.close();
+    if (onNewDatabase) await database.close();
   });
 
   return {

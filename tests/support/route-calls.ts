@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
-import { context, type RequestFacts } from "#server/context";
+import { context, type RequestFacts } from "#server/process/context";
 
 const origin = "http://localhost:3000";
 

@@ -34,7 +34,10 @@ export async function createEmptyDatabase(kind?: "embedded"): Promise<TestDataba
   }
   const name = `latchkey_server_${process.pid}_${databases++}`;
   await administer(url, `create database ${name}`);
-  return { url: databaseUrlOf(url, name), drop: () => administer(url, `drop database ${name} with (force)`) };
+  return {
+    url: databaseUrlOf(url, name),
+    drop: async () => void (await administer(url, `drop database ${name} with (force)`)),
+  };
 }
 
 let nextPort = randomInt(2_000);

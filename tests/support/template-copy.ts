@@ -10,9 +10,12 @@ import type { TestDatabase } from "./server";
 let databases = 0;
 
 async function copyOnPostgres(url: string, template: string): Promise<TestDatabase> {
-  const name = `latchkey_test_${process.pid}_${databases++}`;
+  const name = `${template}_${process.pid}_${databases++}`;
   await administer(url, `create database ${name} template ${template}`);
-  return { url: databaseUrlOf(url, name), drop: () => administer(url, `drop database ${name} with (force)`) };
+  return {
+    url: databaseUrlOf(url, name),
+    drop: async () => void (await administer(url, `drop database ${name} with (force)`)),
+  };
 }
 
 export async function connectToCopy(): Promise<Connection> {
@@ -28,8 +31,12 @@ export async function connectToCopy(): Promise<Connection> {
 
 export async function createDatabase(): Promise<TestDatabase> {
   const template = inject("template");
-  if (template.kind === "postgres") return copyOnPostgres(template.url, template.name);
-  const folder = await mkdtemp(join(tmpdir(), "latchkey-data-"));
-  await cp(template.folder, folder, { recursive: true });
+  return template.kind === "postgres" ? copyOnPostgres(template.url, template.name) : createFolder();
+}
+
+/** A migrated embedded database, in a new folder if none is named. */
+export async function createFolder(named?: string): Promise<TestDatabase> {
+  const folder = named ?? (await mkdtemp(join(tmpdir(), "latchkey-data-")));
+  await cp(inject("template").folder, folder, { recursive: true });
   return { url: `pglite:${folder}`, drop: () => rm(folder, { recursive: true, force: true }) };
 }

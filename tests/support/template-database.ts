@@ -6,11 +6,15 @@ import { loadConfig } from "#server/config";
 import { migrate } from "#server/database/migrate";
 import { openDatabase } from "#server/database/orm";
 import { log } from "#server/log";
-import { processValue } from "#server/process-value";
+import { processValue } from "#server/process/value";
 import { prepareQueues } from "#server/queue/boss";
 import { administer, databaseUrlOf } from "./postgres";
 
-type Template = { kind: "embedded"; folder: string; dump: string } | { kind: "postgres"; url: string; name: string };
+/** The folder is that of an embedded database, of which commands beside a service need a copy on every database. */
+type Template = { folder: string } & (
+  | { kind: "embedded"; dump: string }
+  | { kind: "postgres"; url: string; name: string }
+);
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -34,8 +38,15 @@ async function createOnPostgres(url: string): Promise<CreatedTemplate> {
   const name = `latchkey_template_${process.pid}`;
   await administer(url, `create database ${name}`);
   await fill(databaseUrlOf(url, name));
-  const remove = () => administer(url, `drop database if exists ${name} with (force)`);
-  return { template: { kind: "postgres", url, name }, remove };
+  const { template, remove } = await createEmbedded();
+  return {
+    template: { kind: "postgres", url, name, folder: template.folder },
+    async remove() {
+      await remove();
+      const copies = await administer(url, `select datname from pg_database where datname like '${name}%'`);
+      for (const { datname } of copies) await administer(url, `drop database ${datname} with (force)`);
+    },
+  };
 }
 
 async function createEmbedded(): Promise<CreatedTemplate> {

@@ -5,14 +5,14 @@ import { until } from "../support/until";
 import type { Visitor } from "../support/visitor";
 
 const interval = 50; // ms between two requests: 20 a second
-const mostRequests = 6_000;
+const maxRequests = 6_000;
 
 export type Flow = (visit: Visit) => Promise<void>;
 
 /** One browser in a flow. Each answer is compared with its status and its location, without the query of another site. */
 export interface Visit {
   email: string;
-  get(path: string, expected: string): Promise<Answer>;
+  get(path: string, ...expected: string[]): Promise<Answer>;
   post(path: string, form: Record<string, string>, ...expected: string[]): Promise<Answer>;
   /** The path of the link in the mail; empty for a mail without one. */
   mail(subject: string, to?: string): Promise<string>;
@@ -62,7 +62,7 @@ export function createLoad({ mails }: MailService, visitorAt: (address: string) 
     const visitor = visitorAt(`127.1.${n >> 8}.${n & 255}`);
     return {
       email,
-      get: (path, expected) => expectAnswer(`GET ${path.split("?")[0]}`, [expected], () => visitor.get(path)),
+      get: (path, ...expected) => expectAnswer(`GET ${path.split("?")[0]}`, expected, () => visitor.get(path)),
       post: (path, form, ...expected) =>
         expectAnswer(`POST ${path} ${form.intent ?? ""}`, expected, () => visitor.post(path, form)),
       mail: (subject, to = email) => mailed(subject, to),
@@ -70,7 +70,7 @@ export function createLoad({ mails }: MailService, visitorAt: (address: string) 
   }
 
   async function repeat(name: string, flow: Flow): Promise<void> {
-    while (!ending && requests < mostRequests) {
+    while (!ending && requests < maxRequests) {
       const begun = round;
       const email = `${name.replaceAll(" ", "-")}-${visits}@example.com`;
       await flow(visit(email)).catch((error: Error) => problems.push(`${name}: ${error.message}`));

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { announce } from "#server/accounts/users/changes";
 import { orm, unitOfWork } from "#server/database/unit-of-work";
+import type { WebhookType } from "#server/events/events";
 import { handleWebhook } from "#server/features/application/webhooks";
 import { purgeExpired } from "#server/features/operator/purge";
 import { givenUpMails, givenUpWebhooks } from "#server/queue/given-up";
 import { JobQueue, webhooks } from "#server/queue/job-queue";
-import type { AccountChange } from "#server/queue/jobs";
 import { startApplication } from "../support/application";
 import { startLatchkey } from "../support/latchkey";
 import { until } from "../support/until";
@@ -26,7 +26,7 @@ beforeEach(async () => {
 
 afterEach(() => application.stop());
 
-const change = (type: AccountChange, id = ada) =>
+const change = (type: WebhookType, id = ada) =>
   unitOfWork((em) => announce(em, type, { id, email: `${id}@example.com` }));
 
 const received = () => application.received.map(({ type, data }) => `${type} ${data.id === ada ? "ada" : "bob"}`);
@@ -229,11 +229,11 @@ test.each([
   [401, "fail", "refuses the signature (status 401)", "give the application the same WEBHOOK_SECRET"],
   [302, "fail", "redirects (redirect 302), which is not followed", "set WEBHOOK_URL to where it leads"],
   [500, "fail", "answered: status 500", "correct WEBHOOK_URL, or see the application's log"],
-])("doctor --webhook judges the answer %i: %s", async (answer, verdict, found, mend) => {
+])("doctor --webhook judges the answer %i: %s", async (answer, verdict, found, fix) => {
   status = () => answer;
   const { stdout } = await latchkey.command("doctor", "--webhook", "--json");
   const check = JSON.parse(stdout).find(({ name }: { name: string }) => name === "webhook");
   const { host } = new URL(application.settings.WEBHOOK_URL);
-  expect(check).toEqual({ status: verdict, name: "webhook", found: `${host} ${found}`, ...(mend && { mend }) });
+  expect(check).toEqual({ status: verdict, name: "webhook", found: `${host} ${found}`, ...(fix && { fix }) });
   expect(application.received.map(({ type, data }) => ({ type, data }))).toEqual([{ type: "latchkey.test", data: {} }]);
 });

@@ -1,46 +1,53 @@
 import type { FilterQuery } from "@mikro-orm/core";
 import { type EntityManager, LockMode } from "@mikro-orm/postgresql";
 import { config } from "../../config";
-import { EmailChange, PasswordReset, Registration } from "../../database/entities";
-import { lockTexts, prepared } from "../../database/unit-of-work";
+import { isToken, mintToken, sha256 } from "../../crypto/tokens";
+import { EmailChange, type Invitation, PasswordReset, Registration } from "../../database/entities";
+import { prepared } from "../../database/prepared";
+import { lockTexts } from "../../database/unit-of-work";
 import { RESET_TOKEN_TTL_MS } from "../../rules";
-import { isToken, mintToken, sha256 } from "../../tokens";
+import { usableSql } from "../passkeys/relying-party";
 import { configuredIssuer } from "../provider/provider-identities";
 import { parseAddress } from "../users/email-address";
 
-type LinkTable = typeof PasswordReset | typeof Registration;
+type LinkTable = typeof PasswordReset | typeof Registration | typeof Invitation;
+
+/** The columns that each of the tables has. */
+const links = (table: LinkTable) => table as typeof Registration;
 
 export interface MailedLink {
   email: string;
   token: string;
 }
 
-/** A new link for `email`: its raw token, which is stored nowhere, and its row. */
-export function newLink(email: string) {
+/** A new link for `email`, until `latest` at the latest: its raw token, which is stored nowhere, and its row. */
+export function newLink(email: string, latest?: Date) {
   const token = mintToken();
-  const expiresAt = new Date(Date.now() + RESET_TOKEN_TTL_MS);
+  const expiresAt = new Date(Math.min(Date.now() + RESET_TOKEN_TTL_MS, latest?.getTime() ?? Number.POSITIVE_INFINITY));
   return { token, row: { tokenHash: sha256(token), email, expiresAt } };
 }
 
-export async function issueLink(em: EntityManager, table: LinkTable, email: string): Promise<string> {
-  const { token, row } = newLink(email);
+type IssuedTable = typeof PasswordReset | typeof Registration;
+
+export async function issueLink(em: EntityManager, table: IssuedTable, email: string, latest?: Date): Promise<string> {
+  const { token, row } = newLink(email, latest);
   await em.insert(table, row);
   return token;
 }
 
-// One statement, with or without a user. By MikroORM, which needs two, a request with its job took 1.2 times the CPU.
 const resetLinkOfUser = `
   with owner as (
     select id, email, idp_id is not null and coalesce(idp_issuer = ?, true) as "isLinked"
     from users where email = ? and suspended_at is null),
   link as (insert into password_resets (token_hash, email, expires_at) select ?, email, ? from owner)
-  select id as "userId", "isLinked", (select count(*)::int from passkeys where user_id = owner.id) as passkeys from owner`;
+  select id as "userId", "isLinked",
+    (select count(*)::int from passkeys where user_id = owner.id and ${usableSql.text}) as passkeys from owner`;
 
 type LinkOwner = { userId: string; isLinked: boolean; passkeys: number };
 
 export async function issueResetLink(email: string) {
   const { token, row } = newLink(email);
-  const values = [configuredIssuer(), email, row.tokenHash, row.expiresAt];
+  const values = [configuredIssuer(), email, row.tokenHash, row.expiresAt, ...usableSql.values()];
   const [owner] = await prepared<LinkOwner>("reset-link-of-user", resetLinkOfUser, values);
   return owner ? { ...owner, token } : null;
 }
@@ -57,7 +64,7 @@ const usableLink = (link: MailedLink) => (config().passwords.on ? unexpiredLink(
 /** Reads only: an invalid link is refused before it costs an Argon2 hash. `consumeLink` decides again. */
 export async function isLinkLive(em: EntityManager, table: LinkTable, link: MailedLink): Promise<boolean> {
   const match = usableLink(link);
-  return match !== null && (await em.count(table, match)) === 1;
+  return match !== null && (await em.count(links(table), match)) === 1;
 }
 
 /**
@@ -72,7 +79,7 @@ export const lockAddresses = (em: EntityManager, ...emails: string[]) => lockTex
  */
 export async function consumeLink(em: EntityManager, table: LinkTable, link: MailedLink): Promise<boolean> {
   const match = usableLink(link);
-  return match !== null && (await em.nativeDelete(table, match)) === 1;
+  return match !== null && (await em.nativeDelete(links(table), match)) === 1;
 }
 
 /** Ends every link that was mailed to the addresses, and every change of the user's address. */

@@ -1,19 +1,20 @@
 import * as z from "zod";
 import { config } from "../../config";
+import { mintToken, sha256 } from "../../crypto/tokens";
 import { type Passkey, PasskeyChallenge } from "../../database/entities";
 import { query } from "../../database/unit-of-work";
 import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
-import { mintToken, sha256 } from "../../tokens";
-import type { Visitor } from "../../visitor";
+import type { Visitor } from "../../visitor/visitor";
 import { countChallenge } from "../limits/rate-limits";
+import { rpId } from "./relying-party";
 
 /** Loaded when somebody uses a passkey: the library's parsers of CBOR and certificates would slow down a start. */
 export const webAuthn = () => import("@simplewebauthn/server");
 
 /** What a challenge is for, and of which session or mailed link. It is valid for this alone, in one browser. */
-export type Purpose = "sign-in" | `${"add" | "upgrade" | "reset" | "register"}:${string}`;
+export type CeremonyPurpose = "sign-in" | `${"add" | "upgrade" | "reset" | "register"}:${string}`;
 
-const hashOf = (purpose: Purpose, ceremonyToken: string | null, challenge: string) =>
+const hashOf = (purpose: CeremonyPurpose, ceremonyToken: string | null, challenge: string) =>
   sha256(`${purpose}:${ceremonyToken}:${challenge}`);
 
 /**
@@ -22,7 +23,7 @@ const hashOf = (purpose: Purpose, ceremonyToken: string | null, challenge: strin
  */
 export async function issueChallenge(
   visitor: Visitor & { user?: { id: string } },
-  purpose: Purpose,
+  purpose: CeremonyPurpose,
 ): Promise<{ challenge: Uint8Array<ArrayBuffer>; ceremonyToken: string } | { wait: number }> {
   const wait = await countChallenge(visitor);
   if (wait !== null) return { wait };
@@ -50,14 +51,13 @@ export const answerWith = <Response extends z.ZodRawShape>(response: Response) =
 
 const signInAnswer = answerWith({ authenticatorData: base64url, signature: base64url, userHandle: base64url });
 
-const clientData = z.object({ challenge: base64url });
+const clientData = z.object({ challenge: base64url, crossOrigin: z.boolean().default(false) });
 
 /** The answer and the challenge that it names; `null` for text that is not an authenticator's answer. */
 function parse<Answer extends { response: { clientDataJSON: string } }>(schema: z.ZodType<Answer>, text: string) {
   try {
     const answer = schema.parse(JSON.parse(text));
-    const { challenge } = clientData.parse(JSON.parse(bytesOf(answer.response.clientDataJSON).toString()));
-    return { answer, challenge };
+    return { answer, ...clientData.parse(JSON.parse(bytesOf(answer.response.clientDataJSON).toString())) };
   } catch {
     return null;
   }
@@ -66,7 +66,7 @@ function parse<Answer extends { response: { clientDataJSON: string } }>(schema: 
 /** Parses an answer, as JSON, and consumes its challenge: of simultaneous callers, exactly one does. */
 export async function consume<Answer extends { response: { clientDataJSON: string } }>(
   { ceremonyToken }: Visitor,
-  purpose: Purpose,
+  purpose: CeremonyPurpose,
   [schema, text]: [z.ZodType<Answer>, string],
 ) {
   const answered = parse(schema, text);
@@ -74,19 +74,14 @@ export async function consume<Answer extends { response: { clientDataJSON: strin
   const challengeHash = hashOf(purpose, ceremonyToken, answered.challenge);
   const where = { challengeHash, expiresAt: { $gt: new Date() } };
   const consumed = ceremonyToken !== null && (await query((em) => em.nativeDelete(PasskeyChallenge, where)));
-  return consumed === 1 ? answered : ({ reason: "challenge" } as const);
+  if (consumed !== 1) return { reason: "challenge" } as const;
+  // WebAuthn, sections 7.1 and 7.2: no page of Latchkey is in a frame. Safari names no `topOrigin` for the library.
+  return answered.crossOrigin ? ({ reason: "not_verified" } as const) : answered;
 }
 
 export const consumeSignIn = (visitor: Visitor, text: string) => consume(visitor, "sign-in", [signInAnswer, text]);
 
 export type SignInAnswer = Exclude<Awaited<ReturnType<typeof consumeSignIn>>, { reason: string }>;
-
-/** @throws Error while passkeys are off */
-export function rpId(): string {
-  const { relyingPartyId: id } = config();
-  if (id === null) throw new Error("Passkeys are off.");
-  return id;
-}
 
 export const expected = (challenge: string) => ({
   expectedChallenge: challenge,

@@ -1,26 +1,26 @@
 import { createPublicKey, type JsonWebKey } from "node:crypto";
 import { type EntityManager, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import * as z from "zod";
-import { browserName } from "../../browsers";
 import { config } from "../../config";
 import { Passkey, type User } from "../../database/entities";
 import { ErrorWithReason } from "../../errors";
-import type { PasskeyFailure } from "../../events";
+import type { PasskeyFailure } from "../../events/events";
 import { logEvent } from "../../log";
-import { mostPasskeys, PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
-import type { Visitor } from "../../visitor";
+import { maxPasskeys, PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
+import { browserName } from "../../visitor/browsers";
+import type { Visitor } from "../../visitor/visitor";
 import {
   answerWith,
   base64url,
   bytesOf,
+  type CeremonyPurpose,
   consume,
   expected,
   issueChallenge,
-  type Purpose,
-  rpId,
   userHandle,
   webAuthn,
 } from "./ceremonies";
+import { rpId, usable } from "./relying-party";
 
 const [ES256, RS256] = [-7, -257]; // IANA, "COSE Algorithms"
 
@@ -49,14 +49,14 @@ function assertUsable(key: CoseKey): void {
 type Account = Pick<User, "id" | "email" | "name"> & { passkeys: Pick<Passkey, "credentialId">[] };
 
 /** A browser creates such a passkey without a click (WebAuthn Level 3, section 5.1.3). */
-const isConditional = (purpose: Purpose) => purpose.startsWith("upgrade:");
+const isConditional = (purpose: CeremonyPurpose) => purpose.startsWith("upgrade:");
 
 /**
  * The `options` of the browser's `navigator.credentials.create`. Each authenticator makes one passkey for an account.
  * `wait` seconds after too many challenges; `null` for an account that has its maximum of passkeys.
  */
-export async function startCreation(visitor: Visitor, purpose: Purpose, account: Account) {
-  if (account.passkeys.length >= mostPasskeys) return null;
+export async function startCreation(visitor: Visitor, purpose: CeremonyPurpose, account: Account) {
+  if (account.passkeys.length >= maxPasskeys) return null;
   const issued = await issueChallenge(visitor, purpose);
   if ("wait" in issued) return issued;
   const { id, email, name, passkeys } = account;
@@ -122,7 +122,12 @@ function refusePasskey(reason: PasskeyFailure): "refused" {
  * @param text the answer, as JSON
  * @param name the passkey's name, by default the browser's
  */
-export async function acceptPasskey(visitor: Visitor, purpose: Purpose, text: string, name: string | null = null) {
+export async function acceptPasskey(
+  visitor: Visitor,
+  purpose: CeremonyPurpose,
+  text: string,
+  name: string | null = null,
+) {
   const answered = await consume(visitor, purpose, [creationAnswer, text]);
   if ("reason" in answered) return refusePasskey(answered.reason);
   const { answer, challenge } = answered;
@@ -137,15 +142,15 @@ class PasskeyRefused extends ErrorWithReason<PasskeyFailure> {
   override name = "PasskeyRefused";
 }
 
-/** @throws PasskeyRefused when the account has its `most` passkeys, or anybody has this one */
+/** @throws PasskeyRefused when the account has its `most` usable passkeys, or anybody has this one */
 export async function insertPasskey(
   em: EntityManager,
   userId: string,
   passkey: NewPasskey & { questionedAt?: Date | null },
-  most = mostPasskeys,
+  most = maxPasskeys,
 ) {
-  if ((await em.count(Passkey, { user: userId })) >= most) throw new PasskeyRefused("too_many");
-  await em.insert(Passkey, { ...passkey, user: userId }).catch((error: unknown) => {
+  if ((await em.count(Passkey, { user: userId, ...usable() })) >= most) throw new PasskeyRefused("too_many");
+  await em.insert(Passkey, { ...passkey, rpId: rpId(), user: userId }).catch((error: unknown) => {
     throw error instanceof UniqueConstraintViolationException ? new PasskeyRefused("known") : error;
   });
 }

@@ -13,11 +13,11 @@ const pbkdf2 = /^\$pbkdf2-(sha256|sha512)\$(?:i=)?([1-9]\d{0,9})(?:,l=(?:32|64))
 // A refused login costs one verification of each stored kind, for every address: these limits keep a verification
 // below a second of CPU (Node.js 20: scrypt 0.9 s, PBKDF2 0.5 s with SHA-256 and 0.9 s with SHA-512).
 const highestCost = 13;
-const mostMemory = 131_072; // KiB
-const mostMemoryPasses = 524_288; // KiB times iterations
-const mostLanes = 16;
-const mostScryptWork = 2 ** 21; // N times r times p
-const mostIterations: Record<string, number> = { sha256: 2_000_000, sha512: 1_000_000 };
+const maxMemory = 131_072; // KiB
+const maxMemoryPasses = 524_288; // KiB times iterations
+const maxLanes = 16;
+const maxScryptWork = 2 ** 21; // N times r times p
+const maxIterations: Record<string, number> = { sha256: 2_000_000, sha512: 1_000_000 };
 
 /** The length of a base64 text in bytes; `null` for a text that no encoder writes. */
 function decodedLength(text: string): number | null {
@@ -29,16 +29,16 @@ const isWithin = (length: number | null | undefined, least: number, most: number
   length != null && length >= least && length <= most;
 
 /** Whether the hash ends with a salt and an output of these lengths, in base64. */
-function hasLengths(hash: string, mostSalt: number, leastOutput: number, mostOutput: number): boolean {
+function hasLengths(hash: string, maxSalt: number, leastOutput: number, maxOutput: number): boolean {
   const texts = hash.replaceAll(".", "+").split("$").slice(-2);
   const [salt, output] = texts.map(decodedLength);
-  return isWithin(salt, 8, mostSalt) && isWithin(output, leastOutput, mostOutput);
+  return isWithin(salt, 8, maxSalt) && isWithin(output, leastOutput, maxOutput);
 }
 
 function scryptProblem(ln: number, r: number, p: number): string | null {
   if (ln >= 16 * r) return "has an N that is too large for its r"; // RFC 7914, section 2
-  const isHeavy = 2 ** ln * r > mostMemory * 8 || 2 ** ln * r * p > mostScryptWork;
-  return isHeavy ? `takes too much work: 128·N·r is at most ${mostMemory} KiB, N·r·p ${mostScryptWork}` : null;
+  const isHeavy = 2 ** ln * r > maxMemory * 8 || 2 ** ln * r * p > maxScryptWork;
+  return isHeavy ? `takes too much work: 128·N·r is at most ${maxMemory} KiB, N·r·p ${maxScryptWork}` : null;
 }
 
 /** `null` for a hash that can be verified: docs/moving.md has the forms. */
@@ -53,15 +53,15 @@ export function hashProblem(hash: string): string | null {
   const [, digest = "", iterations] = django.exec(hash) ?? pbkdf2.exec(hash) ?? [];
   const length = digest === "sha512" ? 64 : 32; // a longer output would be more work
   if (django.test(hash) || (digest && hasLengths(hash, 64, length, length))) {
-    const most = mostIterations[digest] ?? 0;
+    const most = maxIterations[digest] ?? 0;
     return Number(iterations) > most ? `takes too much work: at most ${most} iterations` : null;
   }
   const [, memory = 0, passes = 0, lanes = 0] = argon2id.exec(hash)?.map(Number) ?? [];
   // The lengths are limits of the library.
   if (lanes === 0 || !hasLengths(hash, 48, 16, 64)) return "is no hash that can be imported (docs/moving.md)";
   if (memory < 8 * lanes) return "has less memory than its lanes need";
-  if (memory > mostMemory || memory * passes > mostMemoryPasses || lanes > mostLanes) {
-    return `takes too much work: m is at most ${mostMemory}, m times t ${mostMemoryPasses}, p ${mostLanes}`;
+  if (memory > maxMemory || memory * passes > maxMemoryPasses || lanes > maxLanes) {
+    return `takes too much work: m is at most ${maxMemory}, m times t ${maxMemoryPasses}, p ${maxLanes}`;
   }
   return null;
 }

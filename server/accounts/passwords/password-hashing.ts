@@ -1,9 +1,10 @@
 import { availableParallelism } from "node:os";
+import { Argon2id } from "../../crypto/oslo";
+import { kindOf } from "../../database/password-kinds";
 import { HashingOverloaded } from "../../errors";
 import { log } from "../../log";
-import { Argon2id } from "../../oslo";
-import type { Visitor } from "../../visitor";
-import { decoyOf, kindOf, matchesHash, remainderOf, withoutIterations } from "./stored-hashes";
+import type { Visitor } from "../../visitor/visitor";
+import { decoyOf, matchesHash, remainderOf, withoutIterations } from "./stored-hashes";
 
 const parameters = { memorySize: 19_456, iterations: 2, parallelism: 1 }; // KiB; OWASP Password Storage Cheat Sheet
 const argon2id = new Argon2id(parameters);
@@ -11,26 +12,27 @@ const argon2id = new Argon2id(parameters);
 // Argon2 runs in libuv's pool of four threads, which also resolves names. A rush of logins that filled the pool would
 // stop every new connection to the database, the mail service and the identity provider.
 const concurrency = Math.max(2, Math.min(3, availableParallelism()));
-const mostWaiting = 64;
-const mostWaitingOfNetwork = 8; // otherwise one client with accounts could take every place
+const maxWaiting = 64;
+const maxWaitingOfNetwork = 8; // otherwise one client with accounts could take every place
 
 type Asking = Pick<Visitor, "network" | "gone">;
 
 const waiting = new Set<{ network: string; enter(): void }>();
 let running = 0;
+let lastDuration = 0; // ms
 
 export const hashesWaiting = (): number => waiting.size;
 
 function isFull(network: string): boolean {
   const ofNetwork = [...waiting].filter((other) => other.network === network).length;
-  return waiting.size >= mostWaiting || ofNetwork >= mostWaitingOfNetwork;
+  return waiting.size >= maxWaiting || ofNetwork >= maxWaitingOfNetwork;
 }
 
 /** Waits until another hash ends. Stops waiting when the client hangs up. */
 function waitForTurn(network: string, gone: AbortSignal): Promise<void> {
   if (isFull(network)) {
     log.warn("Too many hashes wait.");
-    throw new HashingOverloaded("Too many hashes wait.");
+    throw new HashingOverloaded(Math.max(1, Math.ceil((waiting.size * lastDuration) / concurrency / 1000)));
   }
   return new Promise((resolve, reject) => {
     const leave = () => {
@@ -52,9 +54,11 @@ async function withinConcurrency<T>(visitor: Asking, work: () => Promise<T>): Pr
   gone.throwIfAborted();
   if (running < concurrency) running++;
   else await waitForTurn(visitor.network, gone);
+  const start = performance.now();
   try {
     return await work();
   } finally {
+    lastDuration = performance.now() - start;
     const [next] = waiting;
     if (next) {
       waiting.delete(next);

@@ -2,29 +2,28 @@ import { pbkdf2, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from
 import { promisify } from "node:util";
 import argon2 from "@node-rs/argon2";
 import bcrypt from "@node-rs/bcrypt";
-import { Argon2id } from "../../oslo";
+import { Argon2id } from "../../crypto/oslo";
+import { kindOf } from "../../database/password-kinds";
 
 const argon2id = new Argon2id();
 
-const phcKind = /^\$(?:argon2id\$v=\d+\$m=\d+,t=\d+,p=\d+|scrypt\$ln=\d+,r=\d+,p=\d+)/;
-const bcryptKind = /^\$2[aby](\$\d\d)\$/;
 const pbkdf2Kind = /^\$?pbkdf2[_-](sha256|sha512)\$(?:i=)?(\d+)/;
 const betterAuth = /^[0-9a-f]{32}:/;
 
 const pbkdf2KindOf = (digest: string, iterations: number) =>
   `$pbkdf2-${digest}$i=${String(iterations).padStart(7, "0")}`;
 
-/** The algorithm and the parameters of a hash; `server/database/password-kinds.ts` says the same in SQL. */
-export function kindOf(hash: string): string | undefined {
-  const cost = bcryptKind.exec(hash)?.[1];
-  if (cost) return `$2b${cost}`;
-  const [, digest, iterations] = pbkdf2Kind.exec(hash) ?? [];
-  if (digest) return pbkdf2KindOf(digest, Number(iterations));
-  return betterAuth.test(hash) ? "$scrypt$ln=14,r=16,p=1" : phcKind.exec(hash)?.[0];
-}
-
 /** PBKDF2 of one digest is one kind: the work of a refused login depends on the highest number of iterations. */
 export const withoutIterations = (kind: string): string => kind.split("i=", 1).join();
+
+/** About how many ms of CPU a verification takes (Node.js 20, docs/moving.md). */
+export function costOf(kind: string): number {
+  const value = (name: string) => Number(new RegExp(`[,$]${name}=(\\d+)`).exec(kind)?.[1]);
+  if (kind.startsWith("$2b")) return 2 ** Number(kind.slice(4)) * 0.06;
+  if (kind.startsWith("$scrypt")) return 2 ** value("ln") * value("r") * value("p") * 0.00043;
+  if (kind.startsWith("$pbkdf2")) return value("i") * (kind.includes("sha512") ? 0.0009 : 0.00025);
+  return value("m") * value("t") * 0.0004;
+}
 
 const randomText = (bytes: number) => randomBytes(bytes).toString("base64").replaceAll("=", "");
 

@@ -1,10 +1,10 @@
 import { type EntityManager, LockMode } from "@mikro-orm/postgresql";
 import { config } from "../../config";
+import { sha256 } from "../../crypto/tokens";
 import { User } from "../../database/entities";
 import { lockTexts } from "../../database/unit-of-work";
 import type { Profile } from "../../provider/providers";
-import { sha256 } from "../../tokens";
-import { groupsOfClaim, sortedGroups } from "../users/groups";
+import { groupsOfClaim } from "../groups/names";
 
 /** A provider's id of a person, with the issuer: two providers may use the same ids. */
 export interface Identity {
@@ -36,35 +36,6 @@ export function identityOf(profile: Profile): Identity {
  */
 export function isLinked(user: Pick<User, "idpId" | "idpIssuer">, issuer = configuredIssuer()): boolean {
   return issuer !== null && user.idpId !== null && (user.idpIssuer ?? issuer) === issuer;
-}
-
-/** The issuer whose groups count; `null` without `IDP_GROUPS_CLAIM`. */
-const issuerOfGroups = () => (config().identityProvider?.groupsClaim ? configuredIssuer() : null);
-
-type Member = Partial<Pick<User, "groups" | "idpGroups" | "idpId" | "idpIssuer">>;
-
-/** The groups that the provider gives to the user. */
-export function providerGroupsOf({ idpGroups = [], idpId = null, idpIssuer = null }: Member): string[] {
-  return isLinked({ idpId, idpIssuer }, issuerOfGroups()) ? idpGroups : [];
-}
-
-/** The user's groups: the operator's and the provider's. */
-export function groupsOf(user: Member): string[] {
-  const ofProvider = providerGroupsOf(user);
-  return ofProvider.length > 0 ? sortedGroups([...(user.groups ?? []), ...ofProvider]) : (user.groups ?? []);
-}
-
-/** MikroORM's condition for accounts with an id of the issuer whose groups count. */
-export const linkedForGroups = () => ({
-  idpId: { $ne: null },
-  $or: [{ idpIssuer: issuerOfGroups() }, { idpIssuer: null }],
-});
-
-/** MikroORM's condition for accounts of a group. */
-export function ofGroup(name: string) {
-  const operators = { groups: { $contains: [name] } };
-  if (issuerOfGroups() === null) return operators;
-  return { $or: [operators, { idpGroups: { $contains: [name] }, ...linkedForGroups() }] };
 }
 
 /** MikroORM's condition for accounts without an id of the configured issuer. */

@@ -1,19 +1,19 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
+import { isToken, mintToken, sha256 } from "../../crypto/tokens";
 import { Device } from "../../database/entities";
-import { prepared, preparedWithin, query } from "../../database/unit-of-work";
+import { prepared, preparedWithin } from "../../database/prepared";
+import { query } from "../../database/unit-of-work";
 import { DEVICE_LIFETIME_MS } from "../../rules";
-import { isToken, mintToken, sha256 } from "../../tokens";
 
 // OWASP, "Slow Down Online Guessing Attacks with Device Cookies": a browser that has signed in to an account has a
 // limit of its own, so that nobody else's attempts lock it out.
 
-const mostDevices = 20; // of a user
+const maxDevices = 20; // of a user
 
 /** MikroORM's condition for devices that have been unused for the lifetime of a device's cookie. */
 export const unusedDevices = (now: Date) => ({ lastSeenAt: { $lte: new Date(now.getTime() - DEVICE_LIFETIME_MS) } });
 
-// Without MikroORM, which takes longer for a row than for none. For an unknown token, this statement ends before it
-// looks up the address.
+// For an unknown token, this statement ends before it looks up the address.
 const deviceOfAddress = `
   select token_hash as "tokenHash" from devices
   where token_hash = ? and user_id = (select id from users where email = ?)`;
@@ -31,13 +31,13 @@ export async function findAnyDevice(token: string | null): Promise<string | null
   return tokenHash !== null && (await query((em) => em.count(Device, { tokenHash }))) > 0 ? tokenHash : null;
 }
 
-// This statement takes 0.15 ms of CPU. With MikroORM, counting the rows alone takes 0.5 ms. A locked row is in use, or
-// another sign-in removes it: waiting for it could deadlock when two users sign in in each other's browsers.
+// A locked row is in use, or another sign-in removes it: waiting for it could deadlock when two users sign in in each
+// other's browsers.
 const removeSurplus = `
-  delete from devices where token_hash in (
+  delete from devices where token_hash = any(array(
     select token_hash from devices where user_id = ? and token_hash <> ? order by last_seen_at, created_at, token_hash
-    limit (select greatest(count(*) - ${mostDevices}, 0) from devices where user_id = ?)
-    for update skip locked)`;
+    limit (select greatest(count(*) - ${maxDevices}, 0) from devices where user_id = ?)
+    for update skip locked))`; // as an array: see startOne
 
 /** Remembers the browser of a sign-in: it keeps its device, or gets one. The caller holds the user's row. */
 export async function rememberDevice(em: EntityManager, userId: string, token: string | null) {

@@ -1,15 +1,10 @@
 import type { FilterQuery } from "@mikro-orm/core";
 import { type EntityManager, LockMode, UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import { config } from "../../config";
-import { Registration, User } from "../../database/entities";
-import { query } from "../../database/unit-of-work";
+import { Invitation, Registration, User } from "../../database/entities";
+import { afterCommit, query } from "../../database/unit-of-work";
+import { logEvent } from "../../log";
 import { announce } from "./changes";
-
-/** The name of a person, trimmed; `null` for text that is empty, too long or has control characters. */
-export function parseName(typed: string): string | null {
-  const name = typed.trim();
-  return /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(name) ? name : null;
-}
 
 /** Whether accounts may have this address, as `parseAddress` returns it. `REGISTRATION_DOMAINS` may limit domains. */
 export function mayHaveAddress(email: string): boolean {
@@ -25,14 +20,17 @@ type NewUser = Pick<User, "email"> & Partial<Omit<User, "createdAt">>;
 
 /**
  * Creates a user, and removes every registration of the address: a link that was mailed before must not set a password
- * later. Tells the application (`user.created`). The caller holds `lockAddresses`.
+ * later. Accepts an `invitation`: the user has its groups. Tells the application (`user.created`). The caller holds `lockAddresses`.
  * @throws UniqueConstraintViolationException when the address or the provider's id has a user by now
  */
-export async function createUser(em: EntityManager, user: NewUser): Promise<string> {
-  const { id = crypto.randomUUID() } = user;
-  await em.nativeDelete(Registration, { email: user.email });
-  await em.insert<User>(User, { ...user, id, createdAt: new Date() });
-  await announce(em, "user.created", { ...user, id });
+export async function createUser(em: EntityManager, user: NewUser, invitation: Invitation | null = null) {
+  const { id = crypto.randomUUID(), email } = user;
+  const created = { ...user, id, ...(invitation && { groups: invitation.groups }) };
+  await em.nativeDelete(Registration, { email });
+  if (invitation) await em.nativeDelete(Invitation, { email });
+  await em.insert<User>(User, { ...created, createdAt: new Date() });
+  await announce(em, "user.created", created);
+  if (invitation) afterCommit(em, () => logEvent({ event: "invitation.accepted", userId: id }));
   return id;
 }
 

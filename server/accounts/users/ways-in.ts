@@ -1,30 +1,30 @@
 import { type EntityManager, raw } from "@mikro-orm/postgresql";
 import { config } from "../../config";
 import { Passkey, type Session, type User } from "../../database/entities";
-import { preparedWithin } from "../../database/unit-of-work";
+import { preparedWithin } from "../../database/prepared";
+import { isUsable, usable, usableSql } from "../passkeys/relying-party";
 import { configuredIssuer, isLinked } from "../provider/provider-identities";
 
-// One statement instead of two spares a reset a round trip.
 const distrust = `
-  with forgotten as (delete from devices where user_id = ?)
+  with forgotten as (delete from devices where user_id = ?), ended as (delete from access_tokens where user_id = ?)
   update passkeys set questioned_at = ? where user_id = ?`;
 
 /**
  * Called when somebody proves the mailbox without a session of the account: the devices, the passkeys and the provider's
- * link may be those of an earlier user. Devices are forgotten. The others stay, and the account page asks about them.
+ * link may be those of an earlier user. Devices are forgotten, access tokens end. The others stay, and the account page asks about them.
  * @param isNewLink whether the provider's link is the proof
  */
 export async function distrustEarlierUser(em: EntityManager, user: User, isNewLink = false): Promise<void> {
   const questionedAt = new Date();
-  await preparedWithin(em, "distrust-earlier-user", distrust, [user.id, questionedAt, user.id]);
+  await preparedWithin(em, "distrust-earlier-user", distrust, [user.id, user.id, questionedAt, user.id]);
   // Without passwords, a sign-in at the provider is what answers.
   if (user.idpId !== null && !isNewLink && config().passwords.on) user.idpQuestionedAt = questionedAt;
 }
 
 /**
- * What is in question of the account, for a session of it. `ofWay`: since when the way by which the session began is.
- * `inherited`: since when what the session adds must be, because the session is in question or older than a question.
- * Both are `null` for a session that is not.
+ * What is in question in the account of a session. `ofWay`: since when the way by which it began is in question.
+ * `inherited`: since when a way in that the session adds is in question, because the session began by one in question, or
+ * is older than a question. Each is `null` where nothing is in question. `passkeys`: the usable ones in question.
  */
 export async function questionsFor(em: EntityManager, user: User, session: Session) {
   const passkeys = await em.find(Passkey, { user: user.id, questionedAt: { $ne: null } });
@@ -38,26 +38,29 @@ export async function questionsFor(em: EntityManager, user: User, session: Sessi
     unknown: newest,
   }[session.way ?? "unknown"];
   const isOlder = newest !== null && session.createdAt <= newest;
-  return { passkeys, ofWay, inherited: ofWay ?? (isOlder ? newest : null) };
+  return { passkeys: passkeys.filter(isUsable), ofWay, inherited: ofWay ?? (isOlder ? newest : null) };
 }
 
 /** The ways to sign in to the account. */
 export async function waysIn(em: EntityManager, user: User) {
-  const { passwords, relyingPartyId } = config();
   return {
-    password: passwords.on && Boolean(user.passwordHash),
+    password: config().passwords.on && Boolean(user.passwordHash),
     provider: isLinked(user),
-    passkeys: relyingPartyId === null ? 0 : await em.count(Passkey, { user: user.id }),
+    passkeys: await em.count(Passkey, { user: user.id, ...usable() }),
   };
 }
 
+/** MikroORM's condition for accounts with a passkey, whatever its name is. */
+export const hasPasskey = () => ({
+  [raw((users) => `exists (select from passkeys where user_id = ${users}.id)`)]: [],
+});
+
 /** MikroORM's condition for accounts that are not suspended and have no way to sign in. */
 export function noWayIn() {
-  const { passwords, relyingPartyId } = config();
   const issuer = configuredIssuer();
-  const values = [passwords.on, issuer, issuer, relyingPartyId !== null];
+  const values = [config().passwords.on, issuer, issuer, ...usableSql.values()];
   const none = (users: string) => `not coalesce(? and password_hash is not null
     or coalesce(idp_issuer, ?) = ? and idp_id is not null
-    or ? and exists (select from passkeys where user_id = ${users}.id), false)`;
+    or exists (select from passkeys where user_id = ${users}.id and ${usableSql.text}), false)`;
   return { suspendedAt: null, [raw(none, values)]: [] };
 }

@@ -6,15 +6,15 @@ export interface Check {
   name: string;
   found: string;
   /** What to do about it, in one line; only with `warn` and `fail`. */
-  mend?: string;
+  fix?: string;
 }
 
 export const checksOf = (name: string) => ({
   ok: (found: string): Check => ({ status: "ok", name, found }),
   /** For what cannot be checked from here. */
   skip: (found: string): Check => ({ status: "skip", name, found }),
-  warn: (found: string, mend: string): Check => ({ status: "warn", name, found, mend }),
-  fail: (found: string, mend: string): Check => ({ status: "fail", name, found, mend }),
+  warn: (found: string, fix: string): Check => ({ status: "warn", name, found, fix }),
+  fail: (found: string, fix: string): Check => ({ status: "fail", name, found, fix }),
 });
 
 export const causeOf = ({ reason, code }: { reason: string; code?: unknown }) =>
@@ -27,13 +27,13 @@ export const answerOf = <T>(call: Promise<T>): Promise<T | string> =>
     throw error;
   });
 
-export type Trouble = readonly [found: string, mend: string];
+export type Finding = readonly [found: string, fix: string];
 
 /** What the words of a failure mean. `{name}` stands for a value; the last row matches all words. */
-export type Troubles = readonly (readonly [words: RegExp, ...Trouble])[];
+export type Findings = readonly (readonly [words: RegExp, ...Finding])[];
 
-export function troubleOf(troubles: Troubles, words: string, values: Record<string, string>): Trouble {
-  const [, found = words, mend = ""] = troubles.find(([pattern]) => pattern.test(words)) ?? [];
+export function findingOf(findings: Findings, words: string, values: Record<string, string>): Finding {
+  const [, found = words, fix = ""] = findings.find(([pattern]) => pattern.test(words)) ?? [];
   const filled = (text: string) => text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "");
-  return [filled(found), filled(mend)];
+  return [filled(found), filled(fix)];
 }

@@ -1,31 +1,38 @@
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
 import { type FilterQuery, raw } from "@mikro-orm/core";
-import { linkedForGroups, notLinked } from "../../accounts/provider/provider-identities";
-import { noWayIn } from "../../accounts/users/ways-in";
-import { callJson, callText } from "../../calls/json-client";
+import { linkedForGroups } from "../../accounts/groups/membership";
+import { usable } from "../../accounts/passkeys/relying-party";
+import { notLinked } from "../../accounts/provider/provider-identities";
+import { hasPasskey, noWayIn } from "../../accounts/users/ways-in";
+import { callText } from "../../calls/json-client";
 import { config } from "../../config";
 import { folderOf, hasNoDatabase } from "../../database/embedded";
-import { User } from "../../database/entities";
+import { Passkey, User } from "../../database/entities";
 import { hasNewerMigration, missingMigrations, serverVersion } from "../../database/migrate";
 import { migrationNames } from "../../database/migrations";
 import { type Database, openDatabase } from "../../database/orm";
 import { FolderInUse, StartError } from "../../errors";
 import { canSign } from "../../features/application/signing-keys";
-import { installationIdOf, selfReportShape } from "../../features/operator/health";
+import { storeProbe } from "../../features/operator/probe";
 import { isPrepared } from "../../features/operator/schema";
+import { context, terminal } from "../../process/context";
 import { JobQueue } from "../../queue/job-queue";
 import { urlHost } from "../../settings/formats";
-import { answerOf, type Check, checksOf, type Troubles, troubleOf } from "./check";
+import { askService } from "../beside-service";
+import { withDatabase } from "../open-database";
+import { CommandError } from "../program";
+import { answerOf, type Check, checksOf, type Findings, findingOf } from "./check";
+import { checkEmbedded } from "./embedded";
 
 const database = checksOf("database");
 const migrations = checksOf("migrations");
 const clock = checksOf("clock");
 const identity = checksOf("identity");
 const accounts = checksOf("accounts");
+const passkeys = checksOf("passkeys");
 
 const largestSkew = 5_000; // ms
-
-/** The id of the database's installation, or why it is unknown. */
-export type InstallationId = string | { unknown: string };
 
 async function checkVersion({ orm, connection }: Database): Promise<Check> {
   const { name, tooOld } = await serverVersion(orm.em.fork());
@@ -44,8 +51,8 @@ async function checkMigrations(opened: Database): Promise<Check> {
     return migrations.fail("the tables of the job queue are missing", run);
   }
   if (await hasNewerMigration(em)) {
-    const mend = "use the command line of the version that the service runs";
-    return migrations.warn("a newer version has migrated it", mend);
+    const fix = "use the command line of the version that the service runs";
+    return migrations.warn("a newer version has migrated it", fix);
   }
   return migrations.ok(`all ${migrationNames.length} applied`);
 }
@@ -65,8 +72,8 @@ async function checkClock({ orm }: Database): Promise<Check> {
 
 async function checkSigningKey({ orm }: Database): Promise<Check> {
   if ((await canSign(orm.em.fork())) !== false) return identity.ok("IDENTITY_KEY fits the signing key");
-  const mend = "set the one that encrypted it, or run `latchkey keys rotate` and restart the service";
-  return identity.fail("IDENTITY_KEY does not decrypt the signing key", mend);
+  const fix = "set the one that encrypted it, or run `latchkey keys rotate` and restart the service";
+  return identity.fail("IDENTITY_KEY does not decrypt the signing key", fix);
 }
 
 async function checkWaysIn({ orm }: Database): Promise<Check[]> {
@@ -83,6 +90,16 @@ async function checkWaysIn({ orm }: Database): Promise<Check[]> {
       "are not connected to the provider, whose logout ends no session of theirs",
     ),
   ];
+}
+
+/** Passkeys that were made for another name, after a change of `APP_URL` or `PASSKEY_RP_ID`. */
+async function checkPasskeyNames({ orm }: Database): Promise<Check[]> {
+  const em = orm.em.fork();
+  const count = (await em.count(Passkey)) - (await em.count(Passkey, usable()));
+  if (count === 0) return [];
+  const stranded = await em.count(User, { ...noWayIn(), ...hasPasskey() });
+  const found = `made for another name, for which they sign nobody in: ${count}; accounts with nothing else: ${stranded}`;
+  return [passkeys.warn(found, "let their owners add one at this name (docs/moving.md)")];
 }
 
 /** How many accounts the claim of `IDP_GROUPS_CLAIM` has reached. */
@@ -104,7 +121,7 @@ async function checkStatementLimit({ orm }: Database): Promise<Check> {
   return database.warn("statements through the pooler have no time limit", "alter role … set statement_timeout = '4s'");
 }
 
-const unopened: Troubles = [
+const unopened: Findings = [
   [/unsupported startup parameter/, "{reason}", "set DATABASE_DIRECT_URL: DATABASE_URL leads to a pooler"],
   [/password|authentication|role/, "{reason}", "correct the user and the password in DATABASE_URL"],
   [/database ".*" does not exist/, "{reason}", "create the database, or correct its name in DATABASE_URL"],
@@ -112,12 +129,21 @@ const unopened: Troubles = [
   [/^/, "{reason}", "start PostgreSQL, or correct host and port in DATABASE_URL"],
 ];
 
-/** How the service at `origin` sees a request. @throws CallError */
-export const askForReport = (origin: string, headers: Record<string, string> = {}) =>
-  callJson(`${origin}/auth/session?doctor`, { method: "GET", headers }, selfReportShape);
+/** Lets the service that holds the embedded database run the doctor's part. @returns `null` if it does not answer */
+async function askHolder<T>(folder: string, ...options: string[]): Promise<T | null> {
+  const out = new PassThrough();
+  const printed = text(out);
+  const asking = { actor: "cli" as const, terminal: { ...terminal(), out, err: out } };
+  const status = await context.run(asking, () => askService(folder, ["doctor", ...options]));
+  out.end();
+  return status === 0 ? JSON.parse(await printed) : printed.then(() => null);
+}
 
-/** Only the service can open the embedded database. It is asked where it listens, without the proxy. */
-async function askService() {
+/** Asks the service where it listens, without the proxy, whether it is ready. */
+async function askReadiness(reason: string): Promise<Check[]> {
+  const { identityKey, passwords, identityProvider } = config();
+  const hasAccountChecks = !passwords.on || identityProvider?.groupsClaim;
+  const skipped = [database, ...(identityKey ? [identity] : []), ...(hasAccountChecks ? [accounts] : [])];
   const { host, port } = config();
   const origin = `http://${urlHost(host ?? "localhost")}:${port}`;
   const url = `${origin}/readyz`;
@@ -126,21 +152,13 @@ async function askService() {
     cause === null
       ? migrations.ok(`all applied: ${url} says ready`)
       : migrations.fail(`${url} does not say ready (${cause})`, "see the log of the service, and HOST and PORT");
-  const report = await askForReport(origin).catch(() => null);
-  return {
-    check,
-    installation: report?.installation ?? { unknown: "no service on this machine says which one it is" },
-  };
+  return [...skipped.map(({ skip }) => skip(reason)), check];
 }
 
-export async function checkDatabase(
-  databaseUrl: string,
-  directUrl: string | null,
-): Promise<{ checks: Check[]; installation: InstallationId }> {
+export async function checkDatabase(databaseUrl: string, directUrl: string | null): Promise<Check[]> {
   const folder = folderOf(databaseUrl);
   if (folder !== null && hasNoDatabase(folder)) {
-    const none = database.warn(`there is no database in ${folder}`, "the first start of the service makes it");
-    return { checks: [none], installation: { unknown: none.found } };
+    return [database.warn(`there is no database in ${folder}`, "the first start of the service makes it")];
   }
   let opened: Database;
   try {
@@ -148,28 +166,40 @@ export async function checkDatabase(
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     const reason = error.message.replace(/\.$/, "");
-    if (error instanceof FolderInUse) {
-      const { check, installation } = await askService();
-      return { checks: [database.skip(reason), check], installation };
-    }
-    return {
-      checks: [database.fail(...troubleOf(unopened, reason, { reason }))],
-      installation: { unknown: "its database cannot be opened" },
-    };
+    if (error instanceof FolderInUse) return (await askHolder<Check[]>(error.folder)) ?? askReadiness(reason);
+    return [database.fail(...findingOf(unopened, reason, { reason }))];
   }
   try {
-    const checks = [await checkVersion(opened), await checkMigrations(opened)];
-    const isMigrated = checks.every(({ status }) => status !== "fail");
-    if (isMigrated && config().identityKey) checks.push(await checkSigningKey(opened));
-    if (isMigrated && !config().passwords.on) checks.push(...(await checkWaysIn(opened)));
-    if (isMigrated && config().identityProvider?.groupsClaim) checks.push(await checkGroups(opened));
-    if (opened.connection.kind === "postgresql") checks.push(await checkClock(opened));
-    if (directUrl !== null) {
-      checks.push(await checkStatementLimit(opened), ...(await checkDatabase(directUrl, null)).checks.slice(0, 1));
-    }
-    const id = await installationIdOf(opened.orm.em.fork()).catch(() => undefined);
-    return { checks, installation: id ?? { unknown: "its database is not migrated" } };
+    const checks = await examineDatabase(opened);
+    if (directUrl === null) return checks;
+    const direct = (await checkDatabase(directUrl, null)).slice(0, 1);
+    return [...checks, await checkStatementLimit(opened), ...direct];
   } finally {
     await opened.close();
   }
+}
+
+/** Stores the secret of a probe, in an embedded database through the service that holds it. */
+export async function mintProbe(): Promise<string | { unknown: string }> {
+  try {
+    return await withDatabase(({ orm }) => storeProbe(orm.em.fork()));
+  } catch (error) {
+    const holder = error instanceof FolderInUse ? await askHolder<string>(error.folder, "--outside") : null;
+    if (holder !== null) return holder;
+    if (error instanceof FolderInUse) return { unknown: "the service of another user or release holds the database" };
+    if (error instanceof StartError || error instanceof CommandError) return { unknown: error.message };
+    throw error;
+  }
+}
+
+export async function examineDatabase(opened: Database): Promise<Check[]> {
+  const checks = [await checkVersion(opened), await checkMigrations(opened)];
+  const isMigrated = checks.every(({ status }) => status !== "fail");
+  if (isMigrated && config().identityKey) checks.push(await checkSigningKey(opened));
+  if (isMigrated && !config().passwords.on) checks.push(...(await checkWaysIn(opened)));
+  if (isMigrated) checks.push(...(await checkPasskeyNames(opened)));
+  if (isMigrated && config().identityProvider?.groupsClaim) checks.push(await checkGroups(opened));
+  const folder = folderOf(config().databaseUrl);
+  checks.push(await (folder === null ? checkClock(opened) : checkEmbedded(opened, folder)));
+  return checks;
 }

@@ -5,15 +5,15 @@ import { errorFields } from "../../log";
 import { sendMail, verifyMailer } from "../../mail/mailer";
 import { testMail } from "../../mail/messages";
 import { parseSender } from "../../mail/smtp-mailer";
+import { deliveryEventsOf, mailDrivers, mailServices } from "../../mail-services/services";
 import { either } from "../../settings/formats";
-import { mailDrivers, mailServices, tellsEvents } from "../../settings/mail-services";
-import { type Check, causeOf, checksOf, type Trouble, type Troubles, troubleOf } from "./check";
+import { type Check, causeOf, checksOf, type Finding, type Findings, findingOf } from "./check";
 
 const { ok, warn, fail } = checksOf("mail");
 const eventChecks = checksOf("mail events");
 const testChecks = checksOf("test mail");
 
-const smtpTroubles: Troubles = [
+const smtpFindings: Findings = [
   [/REFUSED|UNREACH/, "{at} refuses the connection", "correct host and port in SMTP_URL, or start the mail server"],
   [/ENOTFOUND|EDNS|EAI_AGAIN/, "the host {host} cannot be found", "correct the host in SMTP_URL, or the DNS"],
   [/WRONG_VERSION|PACKET_LENGTH/, "{at} does not start with TLS", "use smtp:// (STARTTLS, port 587) in SMTP_URL"],
@@ -36,21 +36,22 @@ const smtpTroubles: Troubles = [
   [/^/, "{at} does not take mails ({code})", "look the code up in the log of the mail server"],
 ];
 
-const serviceTroubles: Troubles = [
+const serviceFindings: Findings = [
   [/^status 40[013]/, "{service} refuses the key ({cause})", "correct {setting}: the service's website has it"],
   [/^unreachable|timeout/, "{service} cannot be reached ({cause})", "allow outgoing https, or correct MAIL_API_URL"],
   [/^/, "{service} answered: {cause}", "correct MAIL_API_URL, or see the service's status page"],
 ];
 
-function mailTrouble(error: unknown, mail: SmtpConfig | MailServiceConfig): Trouble {
+function mailFinding(error: unknown, mail: SmtpConfig | MailServiceConfig): Finding {
   const fields = errorFields(error);
   if (mail.driver === "smtp") {
     const { host, port } = mail.server;
     const code = String(fields.code ?? "");
-    return troubleOf(smtpTroubles, code, { at: `${host}:${port}`, host, code });
+    return findingOf(smtpFindings, code, { at: `${host}:${port}`, host, code });
   }
   const { error: name, reason = name } = fields;
-  return troubleOf(serviceTroubles, reason, { ...mailServices[mail.driver], cause: causeOf({ ...fields, reason }) });
+  const { service, setting } = mailServices[mail.driver];
+  return findingOf(serviceFindings, reason, { service, setting, cause: causeOf({ ...fields, reason }) });
 }
 
 /** Readers see both names. */
@@ -73,13 +74,13 @@ export async function checkMail({ mail, production }: Config): Promise<Check> {
     const { host, port, login } = mail.server;
     return ok(`smtp: ${host}:${port} ${login ? "accepts the login" : "answers"}`);
   } catch (error) {
-    return fail(...mailTrouble(error, mail));
+    return fail(...mailFinding(error, mail));
   }
 }
 
 /** Only a service with webhooks can tell of a mail that did not arrive. */
 export function checkMailEvents({ mail, appUrl }: Config): Check[] {
-  if (mail.driver === "log" || mail.driver === "smtp" || !tellsEvents(mail.driver)) return [];
+  if (mail.driver === "log" || mail.driver === "smtp" || !deliveryEventsOf(mail.driver)) return [];
   const url = `${appUrl}/mail/events`;
   if (mail.eventsSecret !== null) return [eventChecks.ok(`bounces are heard of at ${url}`)];
   const { service } = mailServices[mail.driver];
@@ -95,7 +96,7 @@ export async function checkTestMail({ mail }: Config, typedAddress: string): Pro
     await sendMail(address, testMail());
     return testChecks.ok(`the mail service accepted the mail to ${address}`);
   } catch (error) {
-    if (!(error instanceof MailRefused)) return testChecks.fail(...mailTrouble(error, mail));
+    if (!(error instanceof MailRefused)) return testChecks.fail(...mailFinding(error, mail));
     const what = error.reason === "recipient_refused" ? "the recipient" : "the message or its sender";
     const found = `the mail service refuses ${what}`;
     return testChecks.fail(found, "check the address, and whether MAIL_FROM may send there");

@@ -3,7 +3,7 @@ import { callJson } from "../../calls/json-client";
 import type { Config } from "../../config";
 import { findEndpoints, tokenErrorFor } from "../../provider/client";
 import { metadataUrl } from "../../provider/discovery";
-import { answerOf, type Check, checksOf, type Troubles, troubleOf } from "./check";
+import { answerOf, type Check, checksOf, type Findings, findingOf } from "./check";
 
 const { ok, warn, fail } = checksOf("provider");
 
@@ -13,7 +13,7 @@ const silence = /^(?:timeout|unreachable|status (?:404|5\d\d))(?:,|$)/;
 /** RFC 6749, section 5.2, and GitHub's own: the code is wrong, the client is not. */
 const acceptance = /^(?:invalid_grant|bad_verification_code)$/;
 
-const tokenTroubles: Troubles = [
+const tokenFindings: Findings = [
   [
     /^(?:invalid_client|unauthorized_client|incorrect_client_credentials|status 401.*)$/,
     "the provider refuses the client's credentials ({answer})",
@@ -79,7 +79,7 @@ export async function checkProvider({ identityProvider, appUrl }: Config): Promi
   if (known.token_endpoint_auth_methods_supported?.join() === "client_secret_basic") {
     return fail(`${name}: ${basicAlone} (${answer})`, "allow client_secret_post for this client");
   }
-  const [found, mend] = troubleOf(tokenTroubles, answer, { answer, redirectUri });
-  if (mend) return fail(`${name}: ${found}`, mend);
+  const [found, fix] = findingOf(tokenFindings, answer, { answer, redirectUri });
+  if (fix) return fail(`${name}: ${found}`, fix);
   return warn(`${name}: the token endpoint answers ${answer}, which tells nothing of the secret`, "try a sign-in");
 }

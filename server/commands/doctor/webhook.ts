@@ -1,10 +1,10 @@
 import type { Config } from "../../config";
 import { sendWebhook } from "../../features/application/webhooks";
-import { answerOf, type Check, checksOf, type Troubles, troubleOf } from "./check";
+import { answerOf, type Check, checksOf, type Findings, findingOf } from "./check";
 
 const { ok, warn, fail } = checksOf("webhook");
 
-const troubles: Troubles = [
+const findings: Findings = [
   [/^private_address/, "{host} has a private or loopback address", "name that address itself in WEBHOOK_URL"],
   [/^(?:timeout|unreachable)/, "{host} cannot be reached ({cause})", "start the application, or correct WEBHOOK_URL"],
   [/^redirect/, "{host} redirects ({cause}), which is not followed", "set WEBHOOK_URL to where it leads"],
@@ -19,5 +19,5 @@ export async function checkWebhook({ webhook }: Config): Promise<Check> {
   const payload = { type: "latchkey.test", timestamp: new Date().toISOString(), data: {} } as const;
   const cause = await answerOf(sendWebhook(crypto.randomUUID(), payload).then(() => null));
   if (cause === null) return ok(`${host} accepted latchkey.test`);
-  return fail(...troubleOf(troubles, cause, { host, cause }));
+  return fail(...findingOf(findings, cause, { host, cause }));
 }

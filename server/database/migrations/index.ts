@@ -25,6 +25,11 @@ const migrations: MigrationClasses = {
   Migration20261126143200: async () => (await import("./Migration20261126143200")).Migration20261126143200,
   Migration20261127100000: async () => (await import("./Migration20261127100000")).Migration20261127100000,
   Migration20261127100100: async () => (await import("./Migration20261127100100")).Migration20261127100100,
+  Migration20261127120000: async () => (await import("./Migration20261127120000")).Migration20261127120000,
+  Migration20261128020000: async () => (await import("./Migration20261128020000")).Migration20261128020000,
+  Migration20261128030000: async () => (await import("./Migration20261128030000")).Migration20261128030000,
+  Migration20261128040000: async () => (await import("./Migration20261128040000")).Migration20261128040000,
+  Migration20261128050000: async () => (await import("./Migration20261128050000")).Migration20261128050000,
   ...ownMigrations,
 };
 

@@ -1,14 +1,16 @@
+import { sidOf } from "../../accounts/sessions/told-ends";
 import { config } from "../../config";
 import { query } from "../../database/unit-of-work";
-import type { FindUser } from "../../door/forward-authentication";
+import type { Finders, VerifiedUser } from "../../door/forward-authentication";
 import { log } from "../../log";
-import { isAllowedOrigin } from "../../settings/return-to";
-import { resumeSession, type SignedIn } from "../owner/signed-in";
+import { isAllowedOrigin } from "../../origins/return-to";
+import { resumeSession } from "../owner/signed-in";
+import { resumeToken } from "./access-tokens";
 import { findSigner } from "./signing-keys";
 
 const lifetime = 60; // seconds of a token
 const reuse = 30_000; // ms in which a session gets the same token: signing takes half of the CPU of /auth/verify
-const mostKept = 5_000; // tokens, of 1 to 6 kB
+const maxKept = 5_000; // tokens, of 1 to 6 kB
 
 type Signer = Awaited<ReturnType<typeof findSigner>>;
 
@@ -23,27 +25,31 @@ interface Kept {
   /** By `performance.now()`: a clock that is set back would keep expired tokens. */
   until: number;
   signer: Promise<Signer>;
-  /** By session and claims, so that a changed user gets a new token. */
+  /** By session or access token, and claims, so that a changed user gets a new token. */
   tokens: Map<string, Promise<string>>;
 }
 
-/** Finds the user of a live session, with a token for the audience if IDENTITY_TOKENS is on. Keeps tokens in memory. */
-export function visitorFinder(): FindUser {
+/** How the user came, as claims: by a sign-in, or by an access token. */
+type Came = { auth_time: number; sid: string } | { token_id: string };
+
+/**
+ * Find the user of a live session or access token, with a token for the audience if IDENTITY_TOKENS is on. Keep tokens in
+ * memory.
+ */
+export function identityFinders(): Finders {
   let kept: Kept | undefined; // reading and decrypting the key takes 1 ms of CPU
 
-  /** A JWT (RFC 7519) that tells the application at the origin `aud` who is signed in. */
-  function tokenFor({ sessionId, signedInAt, user }: SignedIn, aud: string): Promise<string> {
-    const { id: sub, email, name, groups } = user;
+  /** A JWT (RFC 7519) that tells the application at the origin `aud` who the user is. @param id of session or token */
+  function tokenFor({ id: sub, email, name, groups }: VerifiedUser, aud: string, id: string, came: Came) {
     const now = performance.now();
     if (!kept || kept.until <= now) kept = { until: now + reuse, signer: query(findSigner), tokens: new Map() };
     const { tokens, signer } = kept;
-    const key = `${sessionId} ${aud} ${email} ${name ?? ""} ${groups}`;
+    const key = `${id} ${aud} ${email} ${name ?? ""} ${groups}`;
     const known = tokens.get(key);
     if (known) return known;
-    if (tokens.size >= mostKept) tokens.clear();
+    if (tokens.size >= maxKept) tokens.clear();
     const person = { sub, email, email_verified: true, ...(name && { name }), groups };
-    const claims = { iss: config().appUrl, aud, ...person, auth_time: Math.floor(signedInAt.getTime() / 1000) };
-    const token = sign(claims, signer);
+    const token = sign({ iss: config().appUrl, aud, ...person, ...came }, signer);
     token.catch(() => {
       kept = undefined;
     });
@@ -51,16 +57,27 @@ export function visitorFinder(): FindUser {
     return token;
   }
 
-  return async (sessionToken, audience, boundToken) => {
+  async function findUser(sessionToken: string, audience: () => string, boundToken?: string | null) {
     const signedIn = await resumeSession(sessionToken, boundToken);
     if (!signedIn || signedIn === "not_bound") return null;
-    const user = Object.assign(signedIn.user, { signedInAt: signedIn.signedInAt });
+    const { sessionId, signedInAt } = signedIn;
+    const user = Object.assign(signedIn.user, { signedInAt });
     if (!config().identityKey) return user;
     const origin = audience();
     if (isAllowedOrigin(new URL(origin), config())) {
-      return Object.assign(user, { token: await tokenFor(signedIn, origin) });
+      const came = { auth_time: Math.floor(signedInAt.getTime() / 1000), sid: sidOf(sessionId) };
+      return Object.assign(user, { token: await tokenFor(user, origin, sessionId, came) });
     }
     log.warn({ origin }, "No Remote-Token: neither APP_URL nor RETURN_ORIGINS has this origin.");
     return user;
-  };
+  }
+
+  async function findProgram(accessToken: string, origin: string | null) {
+    const program = await resumeToken(accessToken, origin);
+    if (!program || !config().identityKey) return program;
+    const { tokenId } = program;
+    return { ...program, token: await tokenFor(program, program.origin, tokenId, { token_id: tokenId }) };
+  }
+
+  return { findUser, findProgram };
 }

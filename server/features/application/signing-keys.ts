@@ -58,8 +58,8 @@ export async function prepareSigningKeys(em: EntityManager): Promise<void> {
   const usable = await canSign(em);
   if (usable === null) await addKey(em, new Date());
   if (usable !== false) return;
-  const mend = "set the one that encrypted it, or run `latchkey keys rotate`";
-  throw new StartError(`IDENTITY_KEY does not decrypt the signing key: ${mend}.`);
+  const fix = "set the one that encrypted it, or run `latchkey keys rotate`";
+  throw new StartError(`IDENTITY_KEY does not decrypt the signing key: ${fix}.`);
 }
 
 /** Publishes a new key. @returns when it starts to sign: at once, if IDENTITY_KEY does not decrypt the current key */

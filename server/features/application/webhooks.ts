@@ -1,30 +1,50 @@
-import dns from "node:dns/promises";
-import { isIP } from "node:net";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { isIP, type Socket } from "node:net";
 import ipaddr from "ipaddr.js";
 import { Webhook } from "standardwebhooks";
 import { callText } from "../../calls/json-client";
 import { config } from "../../config";
 import { CallError } from "../../errors";
-import type { AccountChange, ChangedUser, JobHandler, WebhookJob } from "../../queue/jobs";
+import type { WebhookType } from "../../events/events";
+import type { ChangedUser, JobHandler, WebhookJob } from "../../queue/jobs";
 import { isLoopback } from "../../settings/formats";
 
 const privateRanges = ["private", "loopback", "linkLocal", "uniqueLocal", "carrierGradeNat", "unspecified"];
 
-/** @throws CallError for a host name with a private or loopback address. An address in the URL itself is allowed. */
-async function refusePrivateAddress(url: string): Promise<void> {
-  const host = new URL(url).hostname.replace(/^\[(.+)\]$/, "$1");
-  if (isIP(host) || isLoopback(host)) return;
-  const addresses = await dns.lookup(host, { all: true }).catch(({ code }: NodeJS.ErrnoException) => {
-    throw new CallError("unreachable", code);
-  });
-  if (addresses.some(({ address }) => privateRanges.includes(ipaddr.process(address).range()))) {
-    throw new CallError("private_address");
+export const isPrivate = (address: string): boolean => privateRanges.includes(ipaddr.process(address).range());
+
+/** https://undici.nodejs.org/#/docs/api/DiagnosticsChannel: a connection is made, and nothing is sent yet. */
+const connected = "undici:client:sendHeaders";
+
+interface Connected {
+  request: { origin: string };
+  socket: Socket;
+}
+
+/**
+ * Ends a connection to a private address before anything is sent. A look-up before the call would leave its host the time
+ * to answer the next one differently (DNS rebinding). An address in the URL itself is allowed.
+ */
+async function refusePrivateAddress(url: string, call: () => Promise<unknown>): Promise<void> {
+  const { hostname, origin } = new URL(url);
+  if (isIP(hostname.replace(/^\[(.+)\]$/, "$1")) || isLoopback(hostname)) return void (await call());
+  const check = (message: unknown) => {
+    const { request, socket } = message as Connected;
+    if (request.origin === origin && isPrivate(socket.remoteAddress ?? "::")) {
+      socket.destroy(new CallError("private_address"));
+    }
+  };
+  subscribe(connected, check);
+  try {
+    await call();
+  } finally {
+    unsubscribe(connected, check);
   }
 }
 
 /** Standard Webhooks 1.0, "Payload structure". */
 export type WebhookPayload =
-  | { type: AccountChange; timestamp: string; data: ChangedUser }
+  | { type: WebhookType; timestamp: string; data: ChangedUser }
   | { type: "latchkey.test"; timestamp: string; data: Record<string, never> };
 
 /**
@@ -34,7 +54,6 @@ export type WebhookPayload =
 export async function sendWebhook(id: string, payload: WebhookPayload): Promise<void> {
   const { webhook } = config();
   if (!webhook) throw new Error("WEBHOOK_URL is not set.");
-  await refusePrivateAddress(webhook.url);
   const body = JSON.stringify(payload);
   const now = new Date();
   const headers = {
@@ -43,7 +62,7 @@ export async function sendWebhook(id: string, payload: WebhookPayload): Promise<
     "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
     "webhook-signature": new Webhook(webhook.secret).sign(id, now, body),
   };
-  await callText(webhook.url, { method: "POST", headers, body });
+  await refusePrivateAddress(webhook.url, () => callText(webhook.url, { method: "POST", headers, body }));
 }
 
 export const handleWebhook: JobHandler<WebhookJob> = async ({ type, data }, { id, at }) => {

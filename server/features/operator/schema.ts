@@ -1,3 +1,5 @@
+import { capTokens } from "../../accounts/access-tokens/access-tokens";
+import { fillMissingRpIds } from "../../accounts/passkeys/relying-party";
 import { fillMissingIssuers } from "../../accounts/provider/provider-identities";
 import { capSessions } from "../../accounts/sessions/sessions";
 import { hasEveryMigration, migrate, withStartLock } from "../../database/migrate";
@@ -11,7 +13,9 @@ export async function prepareSchema(database: Database, queue: JobQueue): Promis
   await withStartLock(database, async (orm) => {
     await migrate(orm);
     await fillMissingIssuers(orm.em.fork());
+    await fillMissingRpIds(orm.em.fork());
     await capSessions(orm.em.fork());
+    await capTokens(orm.em.fork());
     await prepareQueues(orm.em.getKnex());
     await prepareSigningKeys(orm.em.fork());
   });

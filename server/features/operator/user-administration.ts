@@ -1,26 +1,32 @@
+import { z } from "zod";
+import { groupsOf, ofGroup } from "../../accounts/groups/membership";
 import { blockedUntil, clearAllAttempts, loginLimit, resetLimit } from "../../accounts/limits/rate-limits";
 import { issueLink, lockAddresses } from "../../accounts/links/mailed-links";
-import { kindOf } from "../../accounts/passwords/stored-hashes";
-import { groupsOf, notLinked, ofGroup } from "../../accounts/provider/provider-identities";
+import { isUsable } from "../../accounts/passkeys/relying-party";
+import { notLinked } from "../../accounts/provider/provider-identities";
 import { parseAddress } from "../../accounts/users/email-address";
 import { record } from "../../accounts/users/history";
+import { removeInvitation } from "../../accounts/users/invitations";
 import { createUser, lockUser, nullIfTaken, usersByAddress } from "../../accounts/users/users";
 import { noWayIn, waysIn } from "../../accounts/users/ways-in";
-import { browserName } from "../../browsers";
 import { config } from "../../config";
 import { Device, PasswordReset, User } from "../../database/entities";
+import { kindOf } from "../../database/password-kinds";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
 import { resetLink } from "../../mail/messages";
 import { enqueue } from "../../queue/job-queue";
+import { browserName } from "../../visitor/browsers";
+import { plainToken, tokensOf } from "../owner/access-tokens";
 import { shownColumns } from "../owner/account-data";
 import { eventsOf, plainEvent } from "../owner/activity";
 import { activeSessions } from "../owner/own-sessions";
 import { passkeysOf } from "../owner/passkeys";
 
-export function findUser(typedEmail: string): Promise<User | null> {
-  const email = parseAddress(typedEmail);
-  return query((em) => em.findOne(User, { email: email ?? "" }));
+/** @param typed an address, or the id that the log has of an account */
+export function findUser(typed: string): Promise<User | null> {
+  const id = z.uuid().safeParse(typed).data;
+  return query((em) => em.findOne(User, id === undefined ? { email: parseAddress(typed) ?? "" } : { id }));
 }
 
 export async function accountDetails(user: User) {
@@ -37,7 +43,13 @@ export async function accountDetails(user: User) {
     loginBlockedUntil: await blockedUntil(loginLimit, user.email),
     resetMailsBlockedUntil: await blockedUntil(resetLimit, user.email),
     resetLinks: links,
-    passkeys: passkeys.map(({ name, backedUp, createdAt, lastUsedAt }) => ({ name, backedUp, createdAt, lastUsedAt })),
+    passkeys: passkeys.map(({ name, rpId, backedUp, createdAt, lastUsedAt }) => ({
+      name,
+      madeFor: isUsable({ rpId }) ? null : rpId,
+      backedUp,
+      createdAt,
+      lastUsedAt,
+    })),
     devices: await query((em) => em.count(Device, { user: user.id })),
     sessions: sessions.map(({ userAgent, createdAt, lastSeenAt, isBound: bound }) => ({
       browser: browserName(userAgent, "en"),
@@ -45,6 +57,7 @@ export async function accountDetails(user: User) {
       lastSeenAt,
       bound,
     })),
+    tokens: (await tokensOf(user.id)).map(plainToken),
     events: (await eventsOf(user.id)).map(plainEvent),
   };
 }
@@ -102,14 +115,14 @@ export async function createResetLink({ id, email }: Pick<User, "id" | "email">)
 
 /** Creates a user for an address that the operator vouches for; `null`, and nothing changed, if the address has one. */
 export async function createUserWithoutPassword(email: string, name: string | null, invites = false) {
-  const id = await unitOfWork(async (em) => {
+  const done = await unitOfWork(async (em) => {
     await lockAddresses(em, email);
+    const uninvited = await removeInvitation(em, email);
     if (invites) await enqueue(em, { task: "mail_invitation", email, language: config().defaultLanguage });
-    const created = await createUser(em, { email, name });
-    await record(em, [created], {}, { type: "registration.completed" });
-    return created;
+    const id = await createUser(em, { email, name });
+    await record(em, [id], {}, { type: "registration.completed" });
+    return { id, email, uninvited };
   }).catch(nullIfTaken);
-  if (id === null) return null;
-  logEvent({ event: "registration.completed", userId: id });
-  return { id, email };
+  if (done) logEvent({ event: "registration.completed", userId: done.id });
+  return done;
 }

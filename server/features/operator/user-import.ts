@@ -1,19 +1,20 @@
 import type { EntityManager, Knex } from "@mikro-orm/postgresql";
 import { kindInForce } from "../../accounts/passwords/password-hashing";
-import { kindOf, withoutIterations } from "../../accounts/passwords/stored-hashes";
+import { costOf, withoutIterations } from "../../accounts/passwords/stored-hashes";
 import { configuredIssuer } from "../../accounts/provider/provider-identities";
 import { announce } from "../../accounts/users/changes";
 import { record } from "../../accounts/users/history";
-import { parseUserLine, type UserLine, userFields } from "../../accounts/users/user-lines";
 import { usersByAddress } from "../../accounts/users/users";
 import { User } from "../../database/entities";
-import { passwordKinds } from "../../database/password-kinds";
+import { kindOf, passwordKinds } from "../../database/password-kinds";
 import { runStatement } from "../../database/run-statement";
 import { afterCommit, unitOfWork } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
+import { parseUserLine, type UserLine, userFields } from "./user-lines";
 
 const batch = 10_000; // lines
-const mostKinds = 4; // besides Latchkey's own
+const maxKinds = 4; // besides Latchkey's own
+const maxCost = 1_000; // ms of CPU of one refused login, which verifies each kind
 
 export interface WrongLine {
   line: number;
@@ -24,15 +25,21 @@ type NumberedUser = UserLine & { line: number };
 
 /** Says why a well-formed line cannot be imported. Each kind of hash costs a verification in a refused login. */
 function conflictFinder(stored: string[]): (user: NumberedUser) => string | undefined {
-  const kinds = new Set([...stored, kindInForce].map(withoutIterations));
+  const kinds = new Map([...stored, kindInForce].map((kind) => [withoutIterations(kind), costOf(kind)]));
   const lines = new Map<string, number>();
   return ({ line, id, email, passwordHash, idpId, idpIssuer }) => {
     if (idpId != null && idpIssuer == null) return "idpId needs an idpIssuer: no provider is configured";
-    const kind = withoutIterations((passwordHash && kindOf(passwordHash)) || "");
-    if (kind && kinds.size > mostKinds && !kinds.has(kind)) {
-      return `passwordHash is of one kind (algorithm and parameters) too many; all accounts may have ${mostKinds} besides Latchkey's own`;
+    const kindAsStored = (passwordHash && kindOf(passwordHash)) || "";
+    const kind = withoutIterations(kindAsStored);
+    if (kind && kinds.size > maxKinds && !kinds.has(kind)) {
+      return `passwordHash is of one kind (algorithm and parameters) too many; all accounts may have ${maxKinds} besides Latchkey's own`;
     }
-    if (kind) kinds.add(kind);
+    const [own, cost] = [kinds.get(kind) ?? 0, costOf(kindAsStored)];
+    const sum = [...kinds.values()].reduce((one, other) => one + other, cost - own);
+    if (cost > own && sum > maxCost) {
+      return `passwordHash would make one refused login take ${(sum / 1_000).toFixed(1)} s of CPU; the stored kinds may take ${maxCost / 1_000} s together`;
+    }
+    if (cost > own) kinds.set(kind, cost);
     const unique = { email, id, idpId: idpId == null ? null : `${idpIssuer} ${idpId}` };
     for (const [field, value] of Object.entries(unique)) {
       if (value == null) continue;
@@ -96,6 +103,9 @@ const findTaken = (lines: string) => `
 const removeRegistrations = (lines: string) =>
   `delete from registrations using ${lines} where registrations.email = lines.email`;
 
+const removeInvitations = (lines: string) => `
+  delete from invitations using ${lines} where invitations.email = lines.email returning expires_at > now() as live`;
+
 const insertUsers = (lines: string) => `
   insert into users (${columns}, created_at) select ${inserted}, now()
   from ${lines} on conflict (email) do nothing returning id, email, name, groups`;
@@ -108,7 +118,7 @@ const importLock = 4_701_983_362; // any number that other locks of the database
 export async function importUsers(
   lines: string[],
   written: (done: number, all: number) => void,
-): Promise<{ created: number; skipped: number } | WrongLine[] | "another_import_runs"> {
+): Promise<{ created: number; skipped: number; uninvited: number } | WrongLine[] | "another_import_runs"> {
   return unitOfWork(async (em) => {
     const run = <Row>(text: string, values: unknown[] = []) =>
       runStatement<Row>(em.getTransactionContext<Knex.Transaction>() ?? em.getKnex(), { text, values });
@@ -123,8 +133,11 @@ export async function importUsers(
     for (const some of batches) wrong.push(...(await run<WrongLine>(findTaken(table), [some])));
     if (wrong.length > 0) return wrong.sort((one, other) => one.line - other.line);
     let created = 0;
+    let uninvited = 0;
     for (const [index, some] of batches.entries()) {
       await run(removeRegistrations(table), [some]);
+      const removed = await run<{ live: boolean }>(removeInvitations(table), [some]);
+      uninvited += removed.filter(({ live }) => live).length;
       const added = await run<Pick<User, "id" | "email" | "name" | "groups">>(insertUsers(table), [some]);
       const ids = added.map(({ id }) => id);
       await record(em, ids, {}, { type: "registration.completed" });
@@ -132,8 +145,11 @@ export async function importUsers(
       created += added.length;
       if (batches.length > 1) written(Math.min((index + 1) * batch, users.length), users.length);
     }
-    afterCommit(em, () => logEvent({ event: "users.imported", count: created }));
-    return { created, skipped: users.length - created };
+    afterCommit(em, () => {
+      for (let count = 0; count < uninvited; count++) logEvent({ event: "invitation.removed" });
+      logEvent({ event: "users.imported", count: created });
+    });
+    return { created, skipped: users.length - created, uninvited };
   });
 }
 

@@ -3,8 +3,9 @@ import { type Actor, endAllAccess, lockOwner } from "../../accounts/sessions/ses
 import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { unitOfWork } from "../../database/unit-of-work";
+import { removeJobs } from "../../queue/given-up";
 
-/** Removes the user, the sessions, the devices, and every mailed link of the user and of the address. */
+/** Removes the user, the sessions, the devices, and every mailed link and mail of the user and of the address. */
 export async function deleteAccount(actor: Actor, email: string, typedEmail: string) {
   if (parseAddress(typedEmail) !== email) return "not_confirmed";
   const { id: userId } = actor.user;
@@ -15,7 +16,8 @@ export async function deleteAccount(actor: Actor, email: string, typedEmail: str
     if (user.email !== email) return "not_confirmed";
     await endEveryLink(em, userId, email);
     await endAllAccess(em, userId, "account_deleted");
-    await tell(em, "deleted", user, { by: actor });
+    await removeJobs(em, user);
+    await tell(em, "account.deleted", user, { by: actor });
     em.remove(user);
     return "deleted";
   });

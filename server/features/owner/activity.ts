@@ -1,19 +1,28 @@
-import { type BrowserNames, browserText } from "../../browsers";
 import { config } from "../../config";
 import { AccountEvent } from "../../database/entities";
 import { query } from "../../database/unit-of-work";
 import type { Language } from "../../languages/languages";
 import { type AnswerTexts, answersIn, mailTextsIn } from "../../languages/texts";
 import type { TextKey } from "../../languages/translate";
+import { providerLabel } from "../../provider/label";
 import type { MailKind } from "../../queue/jobs";
-import { providerLabel } from "../visitor/external-sign-in";
+import { type BrowserNames, browserText } from "../../visitor/browsers";
 import { noticeSubjects, type Subject } from "./notices";
 
 export const eventsOnPage = 50;
 
+interface PartOfHistory {
+  limit?: number;
+  offset?: number;
+  /** Whether mails that were sent are among the events. */
+  sentMails?: boolean;
+}
+
 /** The latest first. */
-export const eventsOf = (userId: string, part: { limit?: number; offset?: number } = {}) =>
-  query((em) => em.find(AccountEvent, { user: userId }, { orderBy: { at: "desc", id: "asc" }, ...part }));
+export const eventsOf = (userId: string, { sentMails = true, ...part }: PartOfHistory = {}) => {
+  const where = { user: userId, ...(!sentMails && { type: { $ne: "mail.sent" as const } }) };
+  return query((em) => em.find(AccountEvent, where, { orderBy: { at: "desc", id: "asc" }, ...part }));
+};
 
 /** For programs and files: without ids. */
 export const plainEvent = ({ id, user, sessionKey, ...event }: AccountEvent) => event;
@@ -28,6 +37,7 @@ const waysOfSignIn = {
 const mailSubjects: Partial<Record<string, Subject>> = {
   mail_password_reset: (t) => t("reset.subject"),
   mail_invitation: (t, { brand }) => t("invitation.subject", { brand }),
+  mail_invited: (t) => t("invited.subject"),
   mail_registration: (t) => t("accountExists.subject"),
   mail_email_change: (t) => t("accountExists.subject"),
   ...noticeSubjects,

@@ -1,19 +1,13 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
 import { countAttempt, registrationLimit } from "../../accounts/limits/rate-limits";
-import {
-  endEveryLink,
-  lockAddresses,
-  type MailedLink,
-  newLink,
-  unexpiredLink,
-} from "../../accounts/links/mailed-links";
-import { endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
-import { tell } from "../../accounts/users/changes";
+import { lockAddresses, type MailedLink, newLink, unexpiredLink } from "../../accounts/links/mailed-links";
+import { lockOwner } from "../../accounts/sessions/sessions";
 import { parseAddress } from "../../accounts/users/email-address";
 import { record } from "../../accounts/users/history";
+import { acceptInvitation } from "../../accounts/users/invitations";
+import { replaceEmail } from "../../accounts/users/new-address";
 import { lockUser, mayHaveAddress, nullIfTaken } from "../../accounts/users/users";
-import { distrustEarlierUser } from "../../accounts/users/ways-in";
-import { deliverable, EmailChange, User } from "../../database/entities";
+import { EmailChange, User } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
@@ -21,7 +15,7 @@ import { sendMail, simulateMail } from "../../mail/mailer";
 import { addressTakenMail, emailChangeMail } from "../../mail/messages";
 import { enqueue } from "../../queue/job-queue";
 import type { AskedEmailChange, MailCall } from "../../queue/jobs";
-import type { Visitor } from "../../visitor";
+import type { Visitor } from "../../visitor/visitor";
 import type { Owner } from "./signed-in";
 
 /** The work is the same for every address, known or not. Past a limit of mails nothing is sent. */
@@ -101,12 +95,8 @@ async function consumeEmailChange(em: EntityManager, visitor: Visitor & Partial<
   const user = await lockUser(em, { id: userId, email: oldEmail, suspendedAt: null });
   if (!user || !mayHaveAddress(newEmail) || (await em.count(User, { email: newEmail })) > 0) return "invalid_link";
   if ((await em.nativeDelete(EmailChange, { tokenHash })) !== 1) return "invalid_link";
-  await endEveryLink(em, userId, oldEmail, newEmail);
-  user.email = newEmail;
-  Object.assign(user, deliverable);
-  const ended = await endOtherAccess(em, { user, sessionId: visitor.sessionId ?? null }, "email_changed");
-  if (!ended.kept) await distrustEarlierUser(em, user);
-  await tell(em, "email_changed", user, { by: visitor, previousEmail: oldEmail });
+  const ended = await replaceEmail(em, user, newEmail, visitor);
+  await acceptInvitation(em, user);
   return ended;
 }
 

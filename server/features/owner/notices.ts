@@ -2,11 +2,11 @@ import { config } from "../../config";
 import type { Language } from "../../languages/languages";
 import { mailTextsIn } from "../../languages/texts";
 import { listIn, momentIn } from "../../languages/translate";
-import type { Message } from "../../mail/mail";
 import { sendMail } from "../../mail/mailer";
 import { type Part, page, resetHere, write } from "../../mail/messages";
+import type { Message } from "../../mail-services/service";
+import { providerLabel } from "../../provider/label";
 import type { MailCall, NoticeJob } from "../../queue/jobs";
-import { providerLabel } from "../visitor/external-sign-in";
 import { offersRegistration } from "../visitor/registration";
 
 type Texts = ReturnType<typeof mailTextsIn>;
@@ -18,6 +18,12 @@ interface Context {
 
 const accountHere = (t: Texts): Part => ({ label: t("common.yourAccount"), url: page("/dashboard") });
 
+/** Whom to ask for help. */
+function lost(t: Texts): Part {
+  const { supportEmail: address } = config().brand;
+  return { say: address ? t("emailChanged.lostTo", { address }) : t("emailChanged.lost") };
+}
+
 /** Reset the password, which ends every session, then open the account page. @param why to open it */
 const resetThenAccount = (t: Texts, act: string, why = t("newSignIn.check")): Part[] => [
   { say: act },
@@ -28,6 +34,14 @@ const resetThenAccount = (t: Texts, act: string, why = t("newSignIn.check")): Pa
 
 /** A passkey's name, if a mail may show it: a thief may have chosen it, and mail clients make links of some texts. */
 const harmlessName = /^[\p{L}\p{M}\p{N} '’()_-]{1,32}$/u;
+
+/** Which passkey, in which browser, and when. A job of an earlier release does not say it. */
+function whichPasskey(t: Texts, { passkey = "", browser = "", at }: NoticeJob, { language }: Context): string[] {
+  if (at === undefined) return [];
+  const moment = momentIn(language, new Date(at));
+  if (!harmlessName.test(passkey)) return [t("newSignIn.what", { browser, moment })];
+  return [t("passkey.which", { name: passkey, browser, moment })];
+}
 
 /** Names the ways to sign in about which the account page asks. */
 function questionedWays(t: Texts, { questioned }: NoticeJob, { language, provider }: Context): string[] {
@@ -43,7 +57,7 @@ function questionedWays(t: Texts, { questioned }: NoticeJob, { language, provide
 function secureProvider(t: Texts, provider: string, hasAccount: boolean): Part[] {
   const secure = { say: t("noPasswords.secure", { provider }) };
   if (!hasAccount) return [secure];
-  return [secure, { say: t("noPasswords.undo") }, accountHere(t), { say: t("emailChanged.lost") }];
+  return [secure, { say: t("noPasswords.undo") }, accountHere(t), lost(t)];
 }
 
 /** Reset the password, then answer the questions of the account page. */
@@ -60,12 +74,15 @@ export const noticeSubjects: Record<NoticeJob["task"], Subject> = {
   mail_email_changing: (t) => t("emailChanging.subject"),
   mail_email_changed: (t) => t("emailChanged.subject"),
   mail_password_changed: (t) => t("passwordChanged.subject"),
+  mail_email_set: (t) => t("emailChanged.subject"),
+  mail_password_removed: (t) => t("passwordRemoved.subject"),
   mail_password_replaced: (t) => t("passwordReplaced.subject"),
   mail_password_changed_by_owner: (t) => t("passwordChanged.subject"),
   mail_provider_linked: (t, { provider }) => t("providerLinked.subject", { provider }),
   mail_provider_unlinked: (t, { provider }) => t("providerUnlinked.subject", { provider }),
   mail_passkey_added: (t) => t("passkey.added"),
   mail_passkey_removed: (t) => t("passkey.removed"),
+  mail_token_created: (t) => t("tokenMade.subject"),
   mail_new_sign_in: (t) => t("newSignIn.subject"),
   mail_account_deleted: (t) => t("accountDeleted.subject"),
 };
@@ -75,8 +92,13 @@ type Notice = [what: string[], then: string | Part[]];
 
 const notices: Record<NoticeJob["task"], (t: Texts, job: NoticeJob, context: Context) => Notice> = {
   mail_password_changed: (t, job, context) => [[t("passwordChanged.what")], resetThenAnswer(t, job, context)],
-  mail_password_replaced: (t, job, context) => [[t("passwordReplaced.what")], resetThenAnswer(t, job, context)],
+  // A reset removes no passkey.
+  mail_password_replaced: (t, job, context) => [
+    [t("passwordReplaced.what"), ...questionedWays(t, job, context)],
+    t("providerLinked.act"),
+  ],
   mail_password_changed_by_owner: (t) => [[t("passwordChanged.onPage")], t("passwordChanged.act")],
+  mail_password_removed: (t) => [[t("passwordRemoved.what")], t("passwordChanged.act")],
   mail_email_changing: (t, { newEmail = "" }) => [[t("emailChanging.what", { newEmail })], t("emailChanging.act")],
   // To the old address: a reset mail goes to the new one now, so a reset does not help. To the new one: who confirms
   // somebody else's change by mistake gets that account, and with it the other person's external sign-in.
@@ -85,13 +107,27 @@ const notices: Record<NoticeJob["task"], (t: Texts, job: NoticeJob, context: Con
     const what = [t("emailChanged.what", { oldEmail, newEmail }), ...questionedWays(t, job, context)];
     if (email === newEmail) return [what, t("emailChanged.secureMailbox")];
     const back = { say: t("emailChanged.changeBack", { newEmail }) };
-    return [what, [back, accountHere(t), { say: t("emailChanged.lost") }]];
+    return [what, [back, accountHere(t), lost(t)]];
+  },
+  // The mail to the old address does not name the new one: a thief may read the old mailbox.
+  mail_email_set: (t, job, context) => {
+    if (job.email === job.newEmail) return notices.mail_email_changed(t, job, context);
+    const { supportEmail: address } = config().brand;
+    const notAsked = address ? t("emailSet.notAskedTo", { address }) : t("emailSet.notAsked");
+    return [[t("emailSet.what")], [{ say: notAsked }]];
   },
   mail_passkey_added: (t, job, context) => [
-    [t("passkey.addedWhat"), ...questionedWays(t, job, context)],
+    [t("passkey.addedWhat"), ...whichPasskey(t, job, context), ...questionedWays(t, job, context)],
     t("providerLinked.act"),
   ],
-  mail_passkey_removed: (t) => [[t("passkey.removedWhat")], t("providerUnlinked.act")],
+  mail_passkey_removed: (t, job, context) => [
+    [t("passkey.removedWhat"), ...whichPasskey(t, job, context)],
+    t("providerUnlinked.act"),
+  ],
+  mail_token_created: (t, { origin = "", expiresAt = "" }, { language }) => [
+    [t("tokenMade.what", { origin, moment: momentIn(language, new Date(expiresAt)) })],
+    t("tokenMade.act"),
+  ],
   mail_new_sign_in: (t, { by, browser = "", at = "" }, { language }) => [
     [
       t(by === "passkey" ? "newSignIn.leadPasskey" : "newSignIn.lead"),

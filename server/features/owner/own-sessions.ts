@@ -1,3 +1,4 @@
+import { countTokens, endTokens } from "../../accounts/access-tokens/access-tokens";
 import {
   type Actor,
   type EndedOthers,
@@ -8,36 +9,40 @@ import {
   live,
   livenessAt,
   lockOwner,
-  mostSessions,
+  lockUsersOfTokens,
+  maxSessions,
 } from "../../accounts/sessions/sessions";
 import { record } from "../../accounts/users/history";
 import { config } from "../../config";
 import { Session, SessionBinding, User } from "../../database/entities";
-import { prepared, query, unitOfWork } from "../../database/unit-of-work";
+import { prepared } from "../../database/prepared";
+import { query, unitOfWork } from "../../database/unit-of-work";
 import { isLanguage } from "../../languages/languages";
 
 export type { EndedOthers, NewSession, SessionToken } from "../../accounts/sessions/sessions";
 
-// Without MikroORM, which was a sixth of a signed-in page's CPU for this list (profile of W5, docs/performance.md).
-const liveSessionsWith = (isBound: string) => `
-  select id, user_agent as "userAgent", created_at as "createdAt", last_seen_at as "lastSeenAt", ${isBound} as "isBound"
+const liveSessions = `
+  select id, user_agent as "userAgent", created_at as "createdAt", last_seen_at as "lastSeenAt",
+    expires_at as "expiresAt",
+    ? and exists (select from session_bindings b where b.session_id = sessions.id and b.bound_from <= ?) as "isBound"
   from sessions where user_id = ? and ${isLive}
   order by last_seen_at desc, created_at desc limit ?`;
 
-const liveSessions = liveSessionsWith("false");
-const boundLiveSessions = liveSessionsWith(
-  "exists (select from session_bindings b where b.session_id = sessions.id and b.bound_from <= ?)",
-);
-
-type ListedSession = { userAgent: string | null; isBound: boolean } & Record<"id" | "createdAt" | "lastSeenAt", string>;
+type ListedSession = { userAgent: string | null; isBound: boolean } & Record<
+  "id" | "createdAt" | "lastSeenAt" | "expiresAt",
+  string
+>;
 
 export async function activeSessions(userId: string) {
   const now = new Date();
-  const values = [userId, ...livenessAt(now), mostSessions];
-  const rows = config().deviceBoundSessions
-    ? await prepared<ListedSession>("bound-live-sessions", boundLiveSessions, [now, ...values])
-    : await prepared<ListedSession>("live-sessions", liveSessions, values);
-  return rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt), lastSeenAt: new Date(row.lastSeenAt) }));
+  const values = [config().deviceBoundSessions, now, userId, ...livenessAt(now), maxSessions];
+  const rows = await prepared<ListedSession>("live-sessions", liveSessions, values);
+  return rows.map(({ createdAt, lastSeenAt, expiresAt, ...row }) => ({
+    ...row,
+    createdAt: new Date(createdAt),
+    lastSeenAt: new Date(lastSeenAt),
+    expiresAt: new Date(expiresAt),
+  }));
 }
 
 /** The live sessions, for the metrics. */
@@ -49,8 +54,13 @@ export async function countSessions(): Promise<{ bound: number; unbound: number 
   return { bound, unbound: all - bound };
 }
 
-export async function logOut(tokens: string[]): Promise<void> {
-  await query((em) => endSessionsOfTokens(em, tokens));
+/** One statement. With `WEBHOOK_SESSIONS`, in the order of locks of a user's changes, whose webhooks have an order. */
+export function logOut(tokens: string[]): Promise<void> {
+  if (!config().webhook?.sessions) return query((em) => endSessionsOfTokens(em, tokens));
+  return unitOfWork(async (em) => {
+    await lockUsersOfTokens(em, tokens);
+    await endSessionsOfTokens(em, tokens);
+  });
 }
 
 /** Ends one session of the owner. @returns how many ended; `null`, and nothing changed, if the actor's has ended */
@@ -62,16 +72,20 @@ export const endSession = (owner: Actor, sessionId: string): Promise<number | nu
     return ended;
   });
 
-/** Ends every session of the user but the actor's. @returns `null`, and nothing changed, when that one has ended */
-export const endOtherSessions = (actor: Actor): Promise<EndedOthers | null> =>
+/**
+ * Ends every session of the user but the actor's; an operator ends the access tokens, too.
+ * @returns with the number of access tokens that go on; `null`, and nothing changed, when the actor's session has ended
+ */
+export const endOtherSessions = (actor: Actor): Promise<(EndedOthers & { tokens: number }) | null> =>
   unitOfWork(async (em) => {
     const user = await lockOwner(em, actor);
     if (!user) return null;
     if (actor.language) user.language = actor.language;
+    if (actor.sessionId === null) await endTokens(em, user.id);
     const reason = actor.sessionId === null ? "ended_by_operator" : "ended_by_user";
     const ended = await endOtherAccess(em, actor, reason);
     if (ended.count > 0) await record(em, [user.id], actor, { type: "session.ended", detail: reason });
-    return ended;
+    return { ...ended, tokens: await countTokens(em, user.id) };
   });
 
 /** The language of the owner's notices from now on. */

@@ -1,13 +1,14 @@
-import { rpId, userHandle } from "../../accounts/passkeys/ceremonies";
+import { userHandle } from "../../accounts/passkeys/ceremonies";
 import { acceptPasskey, insertPasskey, refusedIfPasskey, startCreation } from "../../accounts/passkeys/creation";
+import { isUsable, rpId } from "../../accounts/passkeys/relying-party";
 import { type Actor, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
-import { parseName } from "../../accounts/users/users";
+import { record } from "../../accounts/users/history";
 import { questionsFor, waysIn } from "../../accounts/users/ways-in";
 import { Passkey, Session } from "../../database/entities";
 import { afterCommit, query, unitOfWork } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
-import { mostPasskeys } from "../../rules";
+import { maxPasskeys, parseName } from "../../rules";
 import type { Owner } from "./signed-in";
 
 /** `add`: the owner adds it. `upgrade`: the browser adds it without a click (WebAuthn Level 3, section 5.1.3). */
@@ -18,9 +19,15 @@ const purposeOf = ({ sessionId }: Owner, by: Adding) => `${by}:${sessionId}` as 
 export const passkeysOf = (userId: string): Promise<Passkey[]> =>
   query((em) => em.find(Passkey, { user: userId }, { orderBy: { createdAt: "asc" } }));
 
+/** The passkeys that sign in here, and those that were made for another name. */
+export async function passkeysByUse(userId: string) {
+  const passkeys = await passkeysOf(userId);
+  return { usable: passkeys.filter(isUsable), unusable: passkeys.filter((passkey) => !isUsable(passkey)) };
+}
+
 /** What the browser creates the passkey from. `null` for an upgrade of an account that has one. */
 export async function startAddingPasskey(owner: Owner, by: Adding) {
-  const passkeys = await passkeysOf(owner.user.id);
+  const { usable: passkeys } = await passkeysByUse(owner.user.id);
   if (by === "upgrade" && passkeys.length > 0) return null;
   return startCreation(owner, purposeOf(owner, by), { ...owner.user, passkeys });
 }
@@ -42,9 +49,9 @@ export async function addPasskey(owner: Owner, by: Adding, { text, typedName }: 
     const user = await lockOwner(em, owner);
     if (!user) return "session_ended";
     const session = await em.findOneOrFail(Session, { id: owner.sessionId });
-    const { inherited: questionedAt } = await questionsFor(em, user, session); // a thief's passkey is no answer
-    await insertPasskey(em, user.id, { ...passkey, questionedAt }, by === "upgrade" ? 1 : mostPasskeys);
-    await tell(em, "passkey_added", user, { by: owner });
+    const { inherited: questionedAt } = await questionsFor(em, user, session); // else a thief's new passkey could answer the question
+    await insertPasskey(em, user.id, { ...passkey, questionedAt }, by === "upgrade" ? 1 : maxPasskeys);
+    await tell(em, "passkey.added", user, { by: owner, passkey: passkey.name });
     return "added";
   }).catch(refusedIfPasskey);
 }
@@ -58,11 +65,13 @@ export const removePasskey = (owner: Actor, credentialId: string) =>
     const passkey = passkeys.find((one) => one.credentialId === credentialId);
     if (!passkey) return "no_such_passkey";
     const { password, provider } = await waysIn(em, user);
-    if (!password && !provider && passkeys.length === 1) return "only_way_in";
+    const isLast = isUsable(passkey) && passkeys.filter(isUsable).length === 1;
+    if (isLast && !password && !provider) return "only_way_in";
     em.remove(passkey);
-    await tell(em, "passkey_removed", user, { by: owner });
+    const { name } = passkey;
+    await tell(em, "passkey.removed", user, { by: owner, passkey: name });
     const began = passkey.questionedAt ? { credentialId } : null;
-    return endOtherAccess(em, owner, "passkey_removed", began);
+    return { name, ...(await endOtherAccess(em, owner, "passkey_removed", began)) };
   });
 
 /**
@@ -80,6 +89,8 @@ export const keepWayIn = (owner: Actor, credentialId: string | null) =>
     if (!questionedAt || ofWay || session.createdAt <= questionedAt) return "refused";
     if (passkey) passkey.questionedAt = null;
     else user.idpQuestionedAt = null;
-    afterCommit(em, () => logEvent({ event: passkey ? "passkey.kept" : "idp.kept", userId: user.id }));
+    const type = passkey ? "passkey.kept" : "idp.kept";
+    await record(em, [user.id], owner, { type });
+    afterCommit(em, () => logEvent({ event: type, userId: user.id }));
     return "kept";
   });

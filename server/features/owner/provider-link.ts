@@ -1,5 +1,6 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
-import { groupsOf, identityOf, isLinked, isTaken, link } from "../../accounts/provider/provider-identities";
+import { groupsOf } from "../../accounts/groups/membership";
+import { identityOf, isLinked, isTaken, link } from "../../accounts/provider/provider-identities";
 import { type Actor, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
 import { tell, tellGroups } from "../../accounts/users/changes";
 import { questionsFor, waysIn } from "../../accounts/users/ways-in";
@@ -22,7 +23,7 @@ export async function connectProvider(owner: Actor, profile: Profile): Promise<v
     const groups = groupsOf(user);
     link(user, identity, profile);
     user.idpQuestionedAt = inherited;
-    await tell(em, "provider_linked", user, { by: owner });
+    await tell(em, "idp.linked", user, { by: owner });
     await tellGroups(em, user, groups, owner);
   }).catch((error: unknown) => {
     if (error instanceof UniqueConstraintViolationException) throw new ExternalSignInError("id_of_another_account");
@@ -49,7 +50,7 @@ export const unlinkProvider = (actor: Actor) =>
     user.idpBlockedAt = new Date();
     const began = user.idpQuestionedAt ? { way: "provider" as const } : null;
     user.idpQuestionedAt = null;
-    await tell(em, "provider_unlinked", user, { by: actor });
+    await tell(em, "idp.unlinked", user, { by: actor });
     await tellGroups(em, user, groups, actor);
     return endOtherAccess(em, actor, "unlinked", began);
   });

@@ -1,12 +1,16 @@
-import { configuredIssuer, groupsOf } from "../../accounts/provider/provider-identities";
+import { groupsOf } from "../../accounts/groups/membership";
+import { configuredIssuer } from "../../accounts/provider/provider-identities";
 import { idleLifetime, isLive, livenessAt } from "../../accounts/sessions/sessions";
 import { shownPicture } from "../../accounts/users/changes";
 import { config } from "../../config";
+import { sha256 } from "../../crypto/tokens";
 import { Session, SessionBinding, type User } from "../../database/entities";
-import { prepared, query } from "../../database/unit-of-work";
+import { preparedWithin } from "../../database/prepared";
+import { inOrder, sharedStatement } from "../../database/shared-statement";
+import { namingUnavailability } from "../../database/unavailable";
+import { orm, query } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
-import { sha256 } from "../../tokens";
-import type { Visitor } from "../../visitor";
+import type { Visitor } from "../../visitor/visitor";
 
 const longestSeenInterval = 3_600_000; // ms between two writes of `last_seen_at`, or a twelfth of the idle lifetime
 
@@ -39,34 +43,45 @@ export interface SignedIn {
 /** A signed-in visitor who acts on the account. */
 export type Owner = Visitor & SignedIn;
 
-// Without MikroORM, which was 27 % of a signed-in page's CPU (profile of W5, docs/performance.md): every request of a
-// signed-in browser runs this statement.
-const liveSessionWith = (columns: string, join: string) => `
-  select ${columns} s.id as "sessionId", coalesce(s.key, s.id) as "sessionKey", s.created_at as "createdAt", s.last_seen_at as "lastSeenAt",
-    s.expires_at as "expiresAt",
+// PostgreSQL plans once: the length of an array in a subquery is not known to its planner,
+// which else expects a cheaper plan for each new length.
+const liveSessions = `
+  select asked.nth::int, s.id as "sessionId", coalesce(s.key, s.id) as "sessionKey", s.created_at as "createdAt",
+    s.last_seen_at as "lastSeenAt", s.expires_at as "expiresAt",
     u.id, u.email, u.name, u.picture_url as "pictureUrl", u.groups,
     u.idp_groups as "idpGroups", u.idp_id as "idpId", u.idp_issuer as "idpIssuer",
     u.password_hash is not null as "hasPassword",
     u.idp_id is not null and coalesce(u.idp_issuer = ?, true) as "isLinked",
-    u.idp_questioned_at is not null as "isLinkQuestioned", u.undeliverable_at is not null as "isUndeliverable"
-  from sessions s join users u on u.id = s.user_id ${join}
-  where s.token_hash = ? and ${isLive}`;
-
-const liveSession = liveSessionWith("", "");
-
-// One statement, as without binding: /auth/verify runs it, too.
-const boundLiveSession = liveSessionWith(
-  `b.bound_from <= ? and not exists (
-    select from jsonb_array_elements(b.cookies) c where c->>'hash' = ? and (c->>'until')::bigint > ?) as "isRefused",`,
-  "left join session_bindings b on b.session_id = s.id",
-);
+    u.idp_questioned_at is not null as "isLinkQuestioned", u.undeliverable_at is not null as "isUndeliverable",
+    b.bound_from <= ? and not exists (
+      select from jsonb_array_elements(b.cookies) c where c->>'hash' = asked.bound_hash and (c->>'until')::bigint > ?
+    ) as "isRefused"
+  from unnest((select ?::text[]), (select ?::text[])) with ordinality asked (token_hash, bound_hash, nth)
+  join sessions s on s.token_hash = asked.token_hash join users u on u.id = s.user_id
+  left join session_bindings b on b.session_id = s.id and ?
+  where ${isLive}`;
 
 /** Times are as PostgreSQL writes them. */
 type LiveSession = SignedInUser &
   Pick<User, "idpGroups" | "idpId" | "idpIssuer"> &
   Record<"sessionId" | "sessionKey" | "createdAt" | "lastSeenAt" | "expiresAt", string> & {
-    isRefused?: boolean | null;
+    /** The place of the session among those that are asked for, from 1 on. */
+    nth: number;
+    isRefused: boolean | null;
   };
+
+interface Asked {
+  token: string;
+  boundToken: string | null;
+}
+
+const sessions = sharedStatement(async (asked: readonly Asked[]) => {
+  const now = new Date();
+  const hashes = [asked.map(({ token }) => sha256(token)), asked.map(({ boundToken }) => sha256(boundToken ?? ""))];
+  const values = [configuredIssuer(), now, now.getTime(), ...hashes, config().deviceBoundSessions, ...livenessAt(now)];
+  const rows = await preparedWithin<LiveSession>(orm().em, "live-sessions-of-tokens", liveSessions, values);
+  return inOrder(asked, rows);
+});
 
 /**
  * The live session of a cookie's token, which counts as used now; `null` for every other token. `not_bound`: the session
@@ -77,11 +92,7 @@ export async function resumeSession(
   boundToken: string | null = null,
 ): Promise<SignedIn | "not_bound" | null> {
   const now = new Date();
-  const values = [configuredIssuer(), sha256(token), ...livenessAt(now)];
-  const bound = [now, sha256(boundToken ?? ""), now.getTime()];
-  const [row] = config().deviceBoundSessions
-    ? await prepared<LiveSession>("bound-live-session", boundLiveSession, [...bound, ...values])
-    : await prepared<LiveSession>("live-session", liveSession, values);
+  const row = await namingUnavailability(() => sessions.load({ token, boundToken }));
   if (!row) return null;
   const { sessionId, sessionKey } = row;
   if (row.isRefused) {

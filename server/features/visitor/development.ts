@@ -1,15 +1,15 @@
+import { areGroups, sortedGroups } from "../../accounts/groups/names";
 import { lockAddresses } from "../../accounts/links/mailed-links";
 import { startSession } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
-import { areGroups, sortedGroups } from "../../accounts/users/groups";
 import { createUser, lockUser } from "../../accounts/users/users";
 import { config } from "../../config";
 import { unitOfWork } from "../../database/unit-of-work";
 import { previewedMails } from "../../mail/log-mailer";
-import type { Mail } from "../../mail/mail";
+import type { Mail } from "../../mail-services/service";
 import { isLoopback } from "../../settings/formats";
-import type { Visitor } from "../../visitor";
+import type { Visitor } from "../../visitor/visitor";
 
 /** Whether a header `Host` names this machine. */
 export const isLoopbackHost = (host: string): boolean => isLoopback(host.replace(/:\d*$/, ""));
@@ -31,7 +31,7 @@ export async function signInWithoutProof(visitor: Visitor, typedEmail: string, t
     const changed = groups && (await lockUser(em, { id }));
     if (changed) {
       changed.groups = groups;
-      await tell(em, "groups_changed", changed);
+      await tell(em, "user.groups_changed", changed);
     }
     return startSession(em, id, { visitor, way: null });
   });

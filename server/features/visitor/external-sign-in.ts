@@ -1,43 +1,28 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
-import {
-  groupsOf,
-  identityOf,
-  isLinked,
-  link,
-  lockIdentity,
-  lockUserOf,
-} from "../../accounts/provider/provider-identities";
+import { groupsOf } from "../../accounts/groups/membership";
+import { groupsOfClaim } from "../../accounts/groups/names";
+import { identityOf, isLinked, link, lockIdentity, lockUserOf } from "../../accounts/provider/provider-identities";
 import { type NewSession, startSession } from "../../accounts/sessions/sessions";
 import { tell, tellGroups } from "../../accounts/users/changes";
 import { parseAsciiAddress } from "../../accounts/users/email-address";
-import { groupsOfClaim } from "../../accounts/users/groups";
 import { record } from "../../accounts/users/history";
+import { findInvitation } from "../../accounts/users/invitations";
 import { createUser, lockUser, mayRegister, nullIfTaken } from "../../accounts/users/users";
 import { distrustEarlierUser } from "../../accounts/users/ways-in";
 import { config } from "../../config";
 import type { User } from "../../database/entities";
 import { unitOfWork } from "../../database/unit-of-work";
 import { CallError, DatabaseUnavailable, ExternalSignInError } from "../../errors";
-import type { ExternalSignInFailure } from "../../events";
-import type { Language } from "../../languages/languages";
-import { answersIn } from "../../languages/texts";
+import {
+  type ExternalSignInFailure,
+  isAuthorizationError,
+  problemOf,
+  type SignInProblem,
+} from "../../events/sign-in-failures";
 import { logEvent, logUnexpected } from "../../log";
 import { type Asks, type Attempt, authorizationUrl, isUsedCode } from "../../provider/client";
-import { type Profile, providers } from "../../provider/providers";
-import type { Visitor } from "../../visitor";
-
-export function providerLabel(language: Language): string | null {
-  const { identityProvider } = config();
-  if (!identityProvider) return null;
-  const { name, provider } = identityProvider;
-  return name ?? providers[provider].label ?? answersIn(language)("provider.singleSignOn");
-}
-
-/** The id of the provider's symbol in app/components/provider-marks.svg. */
-export function providerMark(): string {
-  const { identityProvider } = config();
-  return (identityProvider && providers[identityProvider.provider].label) ?? "other";
-}
+import type { Profile } from "../../provider/providers";
+import type { Visitor } from "../../visitor/visitor";
 
 /** Starts an attempt. @returns the URL of the consent screen @throws CallError when discovery fails */
 export async function startExternalSignIn(attempt: Attempt, asks: Asks | null = null): Promise<string> {
@@ -51,16 +36,15 @@ const statedAddress = ({ email, emailVerified }: Profile): string | null =>
   email !== null && (emailVerified || config().identityProvider?.trustEmail) ? parseAsciiAddress(email) : null;
 
 /** Links the provider's id to the existing account of a verified address. It keeps its password, name and picture. */
-async function linkByAddress(em: EntityManager, user: User, visitor: Visitor, profile: Profile): Promise<string> {
+async function linkByAddress(em: EntityManager, user: User, visitor: Visitor, profile: Profile): Promise<void> {
   const identity = identityOf(profile);
   if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
   if (isLinked(user)) throw new ExternalSignInError("linked_to_another_id");
   const groups = groupsOf(user);
   link(user, identity, profile);
   await distrustEarlierUser(em, user, true); // the person who made the account may not own the address
-  await tell(em, "provider_linked", user, { by: { userAgent: visitor.userAgent } });
+  await tell(em, "idp.linked", user, { by: { userAgent: visitor.userAgent } });
   await tellGroups(em, user, groups, { actor: "provider" });
-  return user.id;
 }
 
 async function returningUserId(em: EntityManager, profile: Profile): Promise<string | null> {
@@ -76,7 +60,12 @@ async function returningUserId(em: EntityManager, profile: Profile): Promise<str
   return user.id;
 }
 
-async function userIdByAddress(em: EntityManager, visitor: Visitor, profile: Profile): Promise<string> {
+interface FoundAccount {
+  userId: string;
+  isFirst?: true;
+}
+
+async function accountByAddress(em: EntityManager, visitor: Visitor, profile: Profile): Promise<FoundAccount> {
   const identity = identityOf(profile);
   if (profile.email === null) throw new ExternalSignInError("no_email");
   const email = statedAddress(profile);
@@ -84,15 +73,18 @@ async function userIdByAddress(em: EntityManager, visitor: Visitor, profile: Pro
   await lockIdentity(em, identity, email);
   const existing = await lockUser(em, { email });
   if (!existing) {
-    if (!mayRegister(email)) throw new ExternalSignInError("registration_closed");
-    const { name, pictureUrl } = profile;
+    const invitation = await findInvitation(em, email);
+    if (!invitation && !mayRegister(email)) throw new ExternalSignInError("registration_closed");
+    const { pictureUrl } = profile;
+    const name = invitation?.name ?? profile.name;
     const idpGroups = groupsOfClaim(profile.groups);
-    return createUser(em, { email, idpId: identity.id, idpIssuer: identity.issuer, idpGroups, name, pictureUrl });
+    const user = { email, idpId: identity.id, idpIssuer: identity.issuer, idpGroups, name, pictureUrl };
+    return { userId: await createUser(em, user, invitation), isFirst: true };
   }
   if (existing.suspendedAt) throw new ExternalSignInError("suspended");
   const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing);
-  if (linkedMeanwhile) return existing.id; // by a sign-in that has taken the groups
-  return linkByAddress(em, existing, visitor, profile);
+  if (!linkedMeanwhile) await linkByAddress(em, existing, visitor, profile); // else by a sign-in that has taken the groups
+  return { userId: existing.id };
 }
 
 /** Tells the owner of a refusal, after its rollback: the account with the id, or else with the verified address. */
@@ -118,7 +110,10 @@ export async function signInToAccount(visitor: Visitor, profile: Profile): Promi
       return userId === null ? null : startSession(em, userId, signIn);
     });
   const byAddress = () =>
-    unitOfWork(async (em) => startSession(em, await userIdByAddress(em, visitor, profile), signIn));
+    unitOfWork(async (em) => {
+      const { userId, ...first } = await accountByAddress(em, visitor, profile);
+      return startSession(em, userId, { ...signIn, ...first });
+    });
   const attempt = async () => (await returning()) ?? byAddress();
   const withRetry = async () => (await attempt().catch(nullIfTaken)) ?? attempt(); // another sign-in created the user
   const session = await withRetry().catch(async (error: unknown) => {
@@ -137,33 +132,14 @@ function reasonOf(error: unknown): ExternalSignInFailure {
   return "unexpected";
 }
 
-/** RFC 6749, section 4.1.2.1, and OpenID Connect Core 1.0, section 3.1.2.6. */
-const authorizationErrors = `access_denied invalid_request unauthorized_client unsupported_response_type invalid_scope
-  server_error temporarily_unavailable interaction_required login_required account_selection_required consent_required
-  invalid_request_uri invalid_request_object request_not_supported request_uri_not_supported registration_not_supported`;
-
 /** The `error` of an authorization response, as it is logged: an attacker may have chosen its text. */
 export const refusalReason = (error: string | null): ExternalSignInFailure =>
-  `authorization: ${authorizationErrors.split(/\s+/).find((known) => known === error) ?? "other"}`;
-
-/** What a person can be told, and the reasons for it. `stale`: another attempt may work at once. */
-const problems = {
-  stale: /^state$/,
-  cancelled: /^authorization: access_denied$/,
-  noAnswer: /: (?:timeout|unreachable|status 5\d\d|server_error|temporarily_unavailable)$/,
-  noEmail: /^no_email$/,
-  unverified: /^no_verified_email$/,
-  closed: /^registration_closed$/,
-  disconnected: /^disconnected$/,
-  otherIdentity: /^linked_to_another_id$/,
-};
-export type SignInProblem = keyof typeof problems;
-export const signInProblems = Object.keys(problems) as SignInProblem[];
+  `authorization: ${error !== null && isAuthorizationError(error) ? error : "other"}`;
 
 /** Logs the failure. @returns what the person can be told; `null` if nothing helps */
 export function logExternalSignInFailure(error: unknown): SignInProblem | null {
   const reason = reasonOf(error);
   logEvent({ event: "idp.failed", reason });
   if (error instanceof CallError && isUsedCode(error)) return "stale";
-  return signInProblems.find((problem) => problems[problem].test(reason)) ?? null;
+  return problemOf(reason);
 }

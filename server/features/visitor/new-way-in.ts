@@ -1,8 +1,8 @@
 import { acceptPasskey, type NewPasskey } from "../../accounts/passkeys/creation";
 import { hashPassword } from "../../accounts/passwords/password-hashing";
+import { sha256 } from "../../crypto/tokens";
 import { logEvent } from "../../log";
-import { sha256 } from "../../tokens";
-import type { Visitor } from "../../visitor";
+import type { Visitor } from "../../visitor/visitor";
 import { type PasswordProblem, passwordProblem } from "./password-policy";
 
 /** What the form of a mailed link posts; "" for a field that was not sent. */

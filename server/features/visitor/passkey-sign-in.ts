@@ -2,21 +2,21 @@ import { countLogin } from "../../accounts/limits/rate-limits";
 import {
   consumeSignIn,
   issueChallenge,
-  rpId,
   type SignInAnswer,
   verifySignIn,
   webAuthn,
 } from "../../accounts/passkeys/ceremonies";
+import { rpId, usable } from "../../accounts/passkeys/relying-party";
 import { type DeviceSignIn, startKnownSession } from "../../accounts/sessions/sessions";
 import { record } from "../../accounts/users/history";
 import { lockUser } from "../../accounts/users/users";
 import { config } from "../../config";
 import { Passkey } from "../../database/entities";
 import { query, unitOfWork } from "../../database/unit-of-work";
-import type { PasskeyFailure } from "../../events";
+import type { PasskeyFailure } from "../../events/events";
 import { logEvent } from "../../log";
 import { PASSKEY_CHALLENGE_TTL_MS } from "../../rules";
-import type { Visitor } from "../../visitor";
+import type { Visitor } from "../../visitor/visitor";
 
 /** Whether pages of this origin can use passkeys: browsers bind them to the host of `APP_URL`. */
 export const offersPasskeys = (origin: string): boolean =>
@@ -41,7 +41,7 @@ interface Failure {
 /** Verifies the answer, and starts a session of the passkey's user in one transaction. */
 async function startPasskeySession(visitor: Visitor, answered: SignInAnswer): Promise<DeviceSignIn | Failure> {
   const credentialId = answered.answer.id;
-  const passkey = await query((em) => em.findOne(Passkey, { credentialId }));
+  const passkey = await query((em) => em.findOne(Passkey, { credentialId, ...usable() }));
   if (!passkey) return { reason: "unknown" };
   const verified = await verifySignIn(answered, passkey);
   if (!verified) return { reason: "not_verified" };

@@ -1,6 +1,7 @@
 import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../../accounts/limits/rate-limits";
 import { consumeLink, isLinkLive, issueResetLink, type MailedLink } from "../../accounts/links/mailed-links";
 import { insertPasskey, refusedIfPasskey, startCreation } from "../../accounts/passkeys/creation";
+import { usable } from "../../accounts/passkeys/relying-party";
 import { rememberDevice } from "../../accounts/sessions/devices";
 import { endAllAccess } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
@@ -14,10 +15,10 @@ import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
 import { sendMail, simulateMail, thenLog } from "../../mail/mailer";
 import { invitationMail, resetMail } from "../../mail/messages";
+import { providerLabel } from "../../provider/label";
 import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
-import type { Visitor } from "../../visitor";
-import { providerLabel } from "./external-sign-in";
+import type { Visitor } from "../../visitor/visitor";
 import { acceptWayIn, type LinkForm, linkPurpose, type NewWayIn, refuseLink } from "./new-way-in";
 
 /** The work is the same for every address. @returns `null`, or the seconds until the next request is allowed */
@@ -66,7 +67,7 @@ export async function startResetPasskey(visitor: Visitor, link: MailedLink) {
   const email = parseAddress(link.email);
   const user = await query((em) => em.findOne(User, { email: email ?? "", suspendedAt: null }));
   if (!user) return "invalid_link";
-  const passkeys = await query((em) => em.find(Passkey, { user: user.id }));
+  const passkeys = await query((em) => em.find(Passkey, { user: user.id, ...usable() }));
   return startCreation(visitor, linkPurpose("reset", link.token), { ...user, passkeys });
 }
 
@@ -86,7 +87,8 @@ export async function resetPassword(visitor: Visitor, form: LinkForm) {
 /**
  * Stores the password, or the passkey in place of the password. Ends every link, session, email change and device,
  * questions every other way in, and gives this browser a new device, in one transaction.
- * @returns the device's token; otherwise nothing changed: `null` for a link that is not valid, `refused` for a passkey
+ * @returns the device's token; otherwise nothing changed: `null` for a link that is not valid, `refused` for a passkey,
+ * whose refusal is thrown within the transaction to roll it back
  */
 export const storeWayIn = (visitor: Visitor, link: MailedLink, wayIn: NewWayIn) =>
   unitOfWork(async (em) => {
@@ -100,8 +102,9 @@ export const storeWayIn = (visitor: Visitor, link: MailedLink, wayIn: NewWayIn) 
     await distrustEarlierUser(em, user);
     const { token: deviceToken } = await rememberDevice(em, user.id, null);
     await clearAttempts(em, loginLimit, user.email);
-    const change = "passwordHash" in wayIn ? "password_reset" : hadPassword ? "password_replaced" : "passkey_set";
-    await tell(em, change, user, { by: visitor });
+    const variant = "passwordHash" in wayIn ? undefined : hadPassword ? "replaced" : "passkey";
+    const passkey = "passkey" in wayIn ? { passkey: wayIn.passkey.name } : {};
+    await tell(em, "password_reset.completed", user, { by: visitor, variant, ...passkey });
     await endAllAccess(em, user.id, "password_reset");
     if ("passkey" in wayIn) await insertPasskey(em, user.id, wayIn.passkey);
     return { deviceToken };

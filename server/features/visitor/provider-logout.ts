@@ -1,18 +1,19 @@
 import { UniqueConstraintViolationException } from "@mikro-orm/postgresql";
 import type { JWTPayload } from "jose";
 import * as z from "zod";
+import { endTokens } from "../../accounts/access-tokens/access-tokens";
 import { lockIdentity, lockUserOf, logoutKey, logoutMemory } from "../../accounts/provider/provider-identities";
 import { endAllAccess } from "../../accounts/sessions/sessions";
 import { record } from "../../accounts/users/history";
 import { config } from "../../config";
+import { sha256 } from "../../crypto/tokens";
 import { LogoutToken } from "../../database/entities";
 import { unitOfWork } from "../../database/unit-of-work";
 import { CallError } from "../../errors";
-import type { LogoutTokenFailure } from "../../events";
+import type { LogoutTokenFailure } from "../../events/events";
 import { logEvent } from "../../log";
 import { keyFinder } from "../../provider/key-set";
 import { providerId } from "../../provider/providers";
-import { sha256 } from "../../tokens";
 
 const asymmetric = "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split(" ");
 
@@ -51,6 +52,7 @@ function endSessionsOf(sub: string, issuer: string, jti: string): Promise<void> 
     const remember = (jtiHash: string) => ({ jtiHash, expiresAt: new Date(Date.now() + logoutMemory) });
     await em.insert(LogoutToken, remember(sha256(`${issuer} ${jti}`)));
     const user = await lockUserOf(em, identity);
+    if (user) await endTokens(em, user.id);
     const reason = "provider_logout";
     if (user && (await endAllAccess(em, user.id, reason)) > 0) {
       await record(em, [user.id], { actor: "provider" }, { type: "session.ended", detail: reason });
@@ -78,7 +80,7 @@ async function refusalOf(token: string): Promise<LogoutTokenFailure | null> {
   }
 }
 
-/** Ends every session of the account that the provider's logout token names. @returns why it ended none, or `null` */
+/** Ends every session and access token of the account that the provider's logout token names. @returns why it ended none, or `null` */
 export async function endSessionsByProvider(token: string): Promise<LogoutTokenFailure | null> {
   const reason = await refusalOf(token);
   if (reason !== null) logEvent({ event: "idp.logout_refused", reason });

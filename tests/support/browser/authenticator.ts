@@ -23,3 +23,13 @@ export async function addAuthenticator(page: Page) {
 }
 
 export type VirtualAuthenticator = Awaited<ReturnType<typeof addAuthenticator>>;
+
+/** Adds a passkey on the account page. */
+export async function addPasskey(page: Page, authenticator: VirtualAuthenticator): Promise<void> {
+  const create = page.getByRole("button", { name: "Create the passkey", exact: true });
+  if (!(await create.isVisible())) await page.locator("summary", { hasText: "Add" }).click();
+  await authenticator.setPresent(true);
+  await create.click();
+  await page.getByText("The passkey was added.").waitFor();
+  await authenticator.setPresent(false);
+}

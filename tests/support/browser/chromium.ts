@@ -1,6 +1,8 @@
+import { createHash, X509Certificate } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
+import type { Certificate } from "../certificates";
 
 const flags = [
   "--headless",
@@ -39,11 +41,22 @@ export function startBrowser({ hosts = {}, debuggingPort }: BrowserOptions = {})
 
 const softwareKeys = "EnableBoundSessionCredentialsSoftwareKeysForManualTesting,DeviceBoundSessions:RefreshQuota/false";
 
-/** Binds sessions to this profile (Device Bound Session Credentials), without a limit of signatures. */
-export const startBindingBrowser = (folder: string, baseURL: string): Promise<BrowserContext> =>
-  chromium.launchPersistentContext(folder, {
-    executablePath: process.env.CHROMIUM_WITH_SOFTWARE_KEYS ?? executablePath,
+/**
+ * Binds sessions to this profile (Device Bound Session Credentials), without a limit of signatures; Chromium 156 over
+ * https alone. It trusts the certificate as well as one of an authority.
+ */
+export function startBindingBrowser(folder: string, baseURL: string, { cert }: Certificate): Promise<BrowserContext> {
+  const key = new X509Certificate(cert).publicKey.export({ type: "spki", format: "der" });
+  const trusted = createHash("sha256").update(key).digest("base64");
+  return chromium.launchPersistentContext(folder, {
+    executablePath,
     baseURL,
     ignoreDefaultArgs: ["--disable-features", "--enable-features"],
-    args: [...flags, "--host-resolver-rules=MAP *.test 127.0.0.1", `--enable-features=${softwareKeys}`],
+    args: [
+      ...flags,
+      "--host-resolver-rules=MAP *.test 127.0.0.1",
+      `--enable-features=${softwareKeys}`,
+      `--ignore-certificate-errors-spki-list=${trusted}`,
+    ],
   });
+}

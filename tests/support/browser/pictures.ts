@@ -1,10 +1,12 @@
-// Makes the pictures of README.md and docs/branding.md from today's pages: npm run pictures. With --check it fails when a
-// page looks different from its picture. Debian's fonts-noto-core and fonts-noto-cjk must be installed.
+// Makes the pictures of README.md and docs/branding.md, and of states that no document shows, from today's pages: npm run
+// pictures. With --check it fails when a page looks different from its picture. Debian's fonts-noto-core and fonts-noto-cjk must be installed.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
+import { latchkey } from "../command";
 import { createEmptyDatabase, startServer } from "../server";
+import { addAuthenticator } from "./authenticator";
 import { startBrowser } from "./chromium";
 import { choosePassword, createAccount, password } from "./registration";
 import { linkIn } from "./site";
@@ -23,7 +25,7 @@ interface Kind {
 
 async function photograph(page: Page, name: string): Promise<void> {
   await page.evaluate(() => document.fonts.ready);
-  pictures.set(`docs/pages/${name}.png`, await page.screenshot());
+  pictures.set(`docs/pages/${name}.png`, await page.screenshot({ animations: "disabled" }));
 }
 
 /** A channel (of 256 steps) may differ by the smoothing of a letter's edge. */
@@ -67,6 +69,17 @@ async function comparePictures(browser: Browser): Promise<void> {
   }
 }
 
+async function takeClosedRegistration(browser: Browser): Promise<void> {
+  const database = await createEmptyDatabase("embedded");
+  const server = await startServer({ DATABASE_URL: database.url, REGISTRATION: "closed" });
+  const page = await browser.newPage({ baseURL: server.url, viewport: small });
+  await page.goto("/register", { waitUntil: "networkidle" });
+  await photograph(page, "registration-closed");
+  await page.close();
+  await server.stop();
+  await database.drop();
+}
+
 async function takePictures(browser: Browser, { prefix, settings, login }: Kind): Promise<void> {
   const database = await createEmptyDatabase("embedded");
   const server = await startServer({
@@ -97,6 +110,53 @@ async function takePictures(browser: Browser, { prefix, settings, login }: Kind)
   await choosePassword(page, `${password}, and a boat`);
   await page.getByText("Very strong.").waitFor();
   await photograph(page, `${prefix}reset`);
+
+  await page.close();
+  await server.stop();
+  await database.drop();
+}
+
+const click = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+
+/** Opens the form of an action of the account page. */
+async function photographForm(page: Page, intent: string, name: string): Promise<void> {
+  const form = page.locator("details", { has: page.locator(`[value="${intent}"]`) });
+  await form.locator("summary").click();
+  await form.scrollIntoViewIfNeeded();
+  await photograph(page, name);
+}
+
+/** An invitation, and what its account can do. */
+async function takeStates(browser: Browser): Promise<void> {
+  const database = await createEmptyDatabase("embedded");
+  const settings = { DATABASE_URL: database.url, ACCESS_TOKENS: "on", RETURN_ORIGINS: "https://app.example.com" };
+  const server = await startServer({ ...settings, IDP_CLIENT_ID: "a", IDP_CLIENT_SECRET: "b" });
+  const page = await browser.newPage({ baseURL: server.url, viewport: small });
+
+  const invite = ["user", "invite", "ada@example.com", "--name", "Ada Lovelace"];
+  const { stdout } = await latchkey(invite, { ...settings, PORT: String(server.port) });
+  await page.goto(linkIn(stdout), { waitUntil: "networkidle" });
+  await photograph(page, "invitation");
+  await choosePassword(page, password);
+  await click(page, "Create the account");
+  await page.waitForURL("**/dashboard");
+
+  const { setPresent } = await addAuthenticator(page);
+  await setPresent(true);
+  await click(page, "Create the passkey");
+  await page.getByText("The passkey was added.").waitFor();
+  await page.goto("/dashboard", { waitUntil: "networkidle" });
+  await photographForm(page, "change-name", "name");
+  await page.goto("/dashboard", { waitUntil: "networkidle" });
+  await photographForm(page, "remove-password", "remove-password");
+
+  await page.goto("/account/tokens", { waitUntil: "networkidle" });
+  await page.getByLabel("Which program is it for?").fill("Calendar");
+  await click(page, "Make a token");
+  await page.getByText("Never used").waitFor();
+  await page.locator("p.value").evaluate((token) => token.replaceChildren(`latchkey_${"0".repeat(43)}`));
+  for (const time of await page.locator("time").all()) await time.evaluate((shown) => shown.replaceChildren("1 May"));
+  await photograph(page, "token");
 
   await page.close();
   await server.stop();
@@ -136,8 +196,10 @@ const brand = {
 
 const browser = await startBrowser();
 try {
+  await takeClosedRegistration(browser);
   await takePictures(browser, { prefix: "", settings: {}, login: small });
   await photographMail(browser, {}, { mail: small });
+  await takeStates(browser);
   await takePictures(browser, { prefix: "brand-", settings: brand, login: phone });
   await photographMail(browser, brand, {
     "brand-mail-phone": phone,

@@ -4,8 +4,8 @@ import { arrive, linkIn, type Site } from "./site";
 export const password = "quiet lamps over the harbour";
 
 export async function choosePassword(page: Page, value: string, again = value): Promise<void> {
-  await page.getByLabel("New password", { exact: true }).fill(value);
-  await page.getByLabel("New password, again", { exact: true }).fill(again);
+  await page.getByLabel(/^(New p|P)assword$/).fill(value);
+  await page.getByLabel("Password, again", { exact: true }).fill(again);
 }
 
 export async function logIn(page: Page, email: string, value = password): Promise<void> {

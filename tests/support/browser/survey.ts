@@ -58,5 +58,5 @@ export async function survey(
       if ((await overflow(page)) > 0) problems.push(`${name}: horizontal overflow`);
     }
   }
-  expect(problems).toEqual([]);
+  expect(problems.join("\n")).toBe("");
 }

@@ -36,8 +36,8 @@ function visitorOf(visited: Visited) {
     press,
     open: (label: string) => page.locator("summary", { hasText: label }).first().click(),
     async choosePassword(value: string, again = value) {
-      await field(t("password.new")).fill(value);
-      await field(t("password.newAgain")).fill(again);
+      await field(t("common.password")).fill(value);
+      await field(t("password.again")).fill(again);
     },
     async logIn(value: string) {
       await field(t("common.email")).fill(email);
@@ -73,6 +73,24 @@ async function visitRegistration(visitor: Visitor): Promise<void> {
   await see("account");
 }
 
+async function visitTokens({ page, see, t, answers, field, press }: Visitor): Promise<void> {
+  await page.getByRole("link", { name: t("tokens.link") }).click();
+  await arrive(page, t("tokens.title"));
+  await see("tokens-none");
+  await field(t("tokens.name")).fill("  ");
+  await press(t("tokens.make"));
+  await page.getByText(answers("tokens.enterName")).waitFor();
+  await see("tokens-refused");
+  await field(t("tokens.name")).fill("Build");
+  await press(t("tokens.make"));
+  await page.getByText(t("tokens.shownOnce", { name: "Build" })).waitFor();
+  await see("tokens-made");
+  await press(t("account.remove"));
+  await page.getByText(answers("tokens.removed")).waitFor();
+  await page.getByRole("link", { name: t("common.accountTitle") }).click();
+  await arrive(page, t("common.accountTitle"));
+}
+
 async function visitAccount(visitor: Visitor): Promise<void> {
   const { site, page, see, t, answers, mails, email, provider, field, press, open, logIn } = visitor;
   await press(t("account.connect", { provider }));
@@ -88,9 +106,10 @@ async function visitAccount(visitor: Visitor): Promise<void> {
   await see("activity");
   await page.getByRole("link", { name: t("common.accountTitle") }).click();
   await arrive(page, t("common.accountTitle"));
+  await visitTokens(visitor);
 
-  for (const label of ["account.changePassword", "account.changeEmail", "account.delete"] as const)
-    await open(t(label));
+  const opened = new RegExp(`^(?:${t("account.change")}|${t("account.delete")})$`);
+  for (const summary of await page.locator("summary", { hasText: opened }).all()) await summary.click();
   await see("account-open");
   await field(t("account.newEmail")).fill(email);
   await press(t("account.changeEmailSend"));
@@ -124,7 +143,7 @@ async function visitAccount(visitor: Visitor): Promise<void> {
 }
 
 async function visitReset(visitor: Visitor): Promise<void> {
-  const { site, page, see, t, answers, mails, email, field, press, choosePassword } = visitor;
+  const { site, page, see, t, answers, mails, email, field, press, open, choosePassword } = visitor;
   await page.goto("/forgot-password");
   await arrive(page, t("common.forgotPassword"));
   await see("forgot");
@@ -133,6 +152,8 @@ async function visitReset(visitor: Visitor): Promise<void> {
   await arrive(page, t("sent.title"));
   await see("forgot-sent");
   await page.goto(`/reset-password?${new URLSearchParams(nobody)}`);
+  await see("reset-dead");
+  await open(t("link.formAnyway"));
   await choosePassword(password);
   await press(t("reset.submit"));
   await page.getByText(answers("link.invalidReset")).waitFor();
@@ -218,6 +239,9 @@ export const visitClosedRegistration: Visit = async ({ page, language, see }) =>
   await page.goto("/register");
   await page.getByText(t("register.closed")).waitFor();
   await see("register-closed");
+  await page.goto(`/register/complete?${new URLSearchParams(nobody)}`);
+  await page.getByText(t("link.invitedHelp")).waitFor();
+  await see("complete-closed-dead");
   await page.goto("/login");
   await arrive(page, t("common.logIn"));
   await see("login-registration-closed");

@@ -1,0 +1,26 @@
+import { config } from "#server/config";
+import { originOf } from "#server/door/request-facts";
+import { allowedTarget } from "#server/origins/return-to";
+import { parseMaxAge } from "#server/rules";
+import { returnToName } from "~/answers/return-to";
+
+/** Where a visitor may be sent after a sign-in, serialised; `null` when the text is no allowed path or URL. */
+export const allowedReturn = (text: string) => allowedTarget(text, config());
+
+/** The target of the page's `return_to`; `null` if the parameter is absent, repeated or not allowed. */
+export function returnToOf(request: Request): string | null {
+  const [text, ...more] = new URL(request.url).searchParams.getAll(returnToName);
+  return text === undefined || more.length > 0 ? null : allowedReturn(text);
+}
+
+/** The page's `max_age` in seconds; `null` if the parameter is absent, repeated or not valid. */
+export function maxAgeOf(request: Request): number | null {
+  const [text = "", ...more] = new URL(request.url).searchParams.getAll("max_age");
+  return more.length > 0 ? null : parseMaxAge(text);
+}
+
+/** The address of the page, as the browser shows it. */
+export function pageAddress(request: Request): string {
+  const { pathname, search } = new URL(request.url);
+  return `${originOf(request)}${pathname}${search}`;
+}

@@ -1,0 +1,22 @@
+import { log } from "../../log";
+
+const name = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+
+export const maxGroups = 32; // of a user
+
+export const isGroup = (text: string): boolean => name.test(text);
+
+export const sortedGroups = (names: string[]): string[] => [...new Set(names)].sort();
+
+export const areGroups = (names: string[]): boolean => names.every(isGroup) && sortedGroups(names).length <= maxGroups;
+
+/** The groups of a provider's claim. Keycloak writes a path: a slash at the beginning goes. Logs other names, no address. */
+export function groupsOfClaim(claimed: string[] = []): string[] {
+  const lowerCased = claimed.map((text) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()));
+  const names = sortedGroups(lowerCased.map((text) => text.replace(/^\//, "")));
+  const others = names.filter((text) => !isGroup(text)).map((text) => (text.includes("@") ? "…@…" : text.slice(0, 64)));
+  if (others.length > 0) {
+    log.warn({ groups: others.slice(0, 10), count: others.length }, "The provider's groups have invalid names.");
+  }
+  return names.filter(isGroup).slice(0, maxGroups);
+}

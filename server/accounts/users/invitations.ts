@@ -1,0 +1,30 @@
+import type { EntityManager } from "@mikro-orm/postgresql";
+import { Invitation, type User } from "../../database/entities";
+import { afterCommit } from "../../database/unit-of-work";
+import { logEvent } from "../../log";
+import { groupsOf } from "../groups/membership";
+import { maxGroups, sortedGroups } from "../groups/names";
+import { tellGroups } from "./changes";
+
+/** The live invitation of an address. Reads only. */
+export const findInvitation = (em: EntityManager, email: string): Promise<Invitation | null> =>
+  em.findOne(Invitation, { email, expiresAt: { $gt: new Date() } }, { disableIdentityMap: true });
+
+/** Removes the invitation without its groups. The caller holds `lockAddresses`. @returns whether there was a live one */
+export async function removeInvitation(em: EntityManager, email: string): Promise<boolean> {
+  if (!(await findInvitation(em, email))) return false;
+  await em.nativeDelete(Invitation, { email });
+  afterCommit(em, () => logEvent({ event: "invitation.removed" }));
+  return true;
+}
+
+/** Gives the groups of its address's invitation to a user who has proven the address. The caller holds both. */
+export async function acceptInvitation(em: EntityManager, user: User): Promise<void> {
+  const invitation = await findInvitation(em, user.email);
+  if (!invitation) return;
+  await em.nativeDelete(Invitation, { email: user.email });
+  const before = groupsOf(user);
+  user.groups = sortedGroups([...user.groups, ...invitation.groups]).slice(0, maxGroups);
+  await tellGroups(em, user, before);
+  afterCommit(em, () => logEvent({ event: "invitation.accepted", userId: user.id }));
+}

@@ -1,0 +1,20 @@
+import { query } from "./unit-of-work";
+
+// As PostgreSQL's autovacuum does it, but after at most 5,000 dead rows, or a vacuum would hold up requests (measured).
+const due = `
+  with tables as (
+    select relid::regclass as name, n_dead_tup, n_mod_since_analyze, relfrozenxid, relkind, greatest(reltuples, 0) as rows
+    from pg_stat_all_tables join pg_class on oid = relid
+  )
+  select 'vacuum ' || name as statement from tables
+  where n_dead_tup > 50 + least(rows / 5, 5000) or age(relfrozenxid) > 200000000
+  union all
+  select 'analyze ' || name from tables where relkind = 'r' and n_mod_since_analyze > 50 + rows / 10
+  union all
+  select 'checkpoint' from pg_control_checkpoint() where pg_current_wal_lsn() - redo_lsn > 16 * 1024 * 1024`;
+
+/** PGlite has no autovacuum and no checkpointer. Each statement runs by itself, so that requests run in between. */
+export async function keepUp(): Promise<void> {
+  const statements = await query((em) => em.execute<{ statement: string }[]>(due));
+  for (const { statement } of statements) await query((em) => em.execute(statement));
+}

@@ -1,0 +1,105 @@
+import * as z from "zod";
+import { areGroups, sortedGroups } from "../../accounts/groups/names";
+import { hashProblem } from "../../accounts/passwords/imported-hashes";
+import { parseAsciiAddress } from "../../accounts/users/email-address";
+import type { User } from "../../database/entities";
+import { printable } from "../../process/terminal";
+import { providerId } from "../../provider/providers";
+import { parseName } from "../../rules";
+
+const parsed = (parse: (text: string) => string | null, problem: string) =>
+  z.string({ error: ({ input }) => (input === undefined ? "is missing" : "is no text") }).transform((text, context) => {
+    const value = parse(text);
+    if (value !== null) return value;
+    context.addIssue(problem);
+    return z.NEVER;
+  });
+
+const passwordHash = z.string("is no text").superRefine((hash, context) => {
+  const problem = hashProblem(hash);
+  if (problem !== null) context.addIssue(problem);
+});
+
+const idpId = z.unknown().transform((value, context) => {
+  const { data, success } = providerId.nullish().safeParse(value);
+  if (success) return data;
+  context.addIssue("is no text of 1 to 255 characters and no whole number");
+  return z.NEVER;
+});
+
+const badTime = "is no time in UTC such as 2026-01-31T23:59:59Z";
+
+/** RFC 3339, section 5.6, in UTC; from 1970, because PostgreSQL has no year 0. */
+const time = z.iso
+  .datetime(badTime)
+  .transform((text) => new Date(text))
+  .refine((at) => at.getTime() >= 0, badTime)
+  .transform((at) => at.toISOString());
+
+const wrongGroups = "is no list of at most 32 names of groups";
+
+const parsedGroups = z.array(z.string(wrongGroups), wrongGroups).refine(areGroups, wrongGroups).transform(sortedGroups);
+
+/** What no other system has: what the provider states at each sign-in, questions, the language, bounces, the creation. */
+type NotInLines =
+  | "pictureUrl"
+  | "idpGroups"
+  | "idpQuestionedAt"
+  | "idpLogoutAt"
+  | "language"
+  | "undeliverableAt"
+  | "undeliverableBy"
+  | "createdAt";
+
+const fields = {
+  id: z.uuid("is no UUID").toLowerCase().nullish().describe("a UUID"),
+  email: parsed(parseAsciiAddress, "is no email address"),
+  name: parsed(parseName, "is empty, longer than 100 characters, or no line of plain text")
+    .nullish()
+    .describe("as pages show it"),
+  passwordHash: passwordHash.nullish().describe("Argon2id, bcrypt, scrypt or PBKDF2: docs/moving.md"),
+  idpId: idpId.optional().describe("the id at the identity provider"),
+  idpIssuer: z
+    .string("is no text")
+    .regex(/^[!-~]{1,255}$/, "is no issuer and no provider's name")
+    .nullish()
+    .describe("whose id it is: an issuer, or a provider's name; by default the configured provider's"),
+  idpBlockedAt: time.nullish().describe("when the owner disconnected the provider"),
+  suspendedAt: time.nullish().describe("when the operator suspended the account"),
+  groups: parsedGroups.nullish().describe("a list of names"),
+} satisfies Record<Exclude<keyof User & string, NotInLines>, z.ZodType>;
+
+const userLine = z
+  .strictObject(fields, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? `has unknown fields: ${printable(JSON.stringify(issue.keys))}`
+        : "is no JSON object",
+  })
+  .refine(({ idpId, idpIssuer }) => !idpIssuer || idpId != null, { path: ["idpIssuer"], error: "has no idpId" });
+
+export type UserLine = z.infer<typeof userLine>;
+
+export const userFields = Object.keys(fields) as (keyof UserLine)[];
+
+/** What each field but `email` is, for the operator. */
+export const optionalFields = Object.entries<z.ZodType>(fields)
+  .filter(([name]) => name !== "email")
+  .map(([name, { description }]) => `\`${name}\` (${description})`);
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The user of a line, or why the line is wrong. No reason quotes a value. */
+export function parseUserLine(line: string): { user: UserLine } | { problem: string } {
+  const json = parseJson(line);
+  if (json === undefined) return { problem: "is no JSON" };
+  const { data, error } = userLine.safeParse(json);
+  if (data) return { user: data };
+  return { problem: error.issues.map(({ path, message }) => [...path, message].join(" ")).join(", ") };
+}

@@ -1,0 +1,246 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { openDatabase } from "#server/database/orm";
+import { commandHere, latchkey } from "../support/command";
+import { type RunningServer, startServer } from "../support/server";
+import { createFolder } from "../support/template-copy";
+import { until } from "../support/until";
+import { Visitor } from "../support/visitor";
+
+let home: string;
+let server: RunningServer;
+let source: Record<string, string>;
+/** A backup of the accounts. */
+let whole: string;
+
+/** Webhooks wait: nothing listens there. */
+const keys = {
+  WEBHOOK_URL: "http://127.0.0.1:9/",
+  WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 1).toString("base64")}`,
+  IDENTITY_TOKENS: "on",
+  IDENTITY_KEY: Buffer.alloc(32, 1).toString("base64"),
+  TRUST_PROXY: "true",
+};
+const settingsOf = (name: string) => ({ ...keys, DATABASE_URL: `pglite:${join(home, name)}` });
+
+const emails = Array.from({ length: 10 }, (_, n) => `${n}@example.com`);
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "latchkey-backup-"));
+  source = settingsOf("source");
+  await createFolder(join(home, "source"));
+  server = await startServer(source);
+  for (const email of emails) await new Visitor(server.url).register(server, email);
+  whole = await backUp("whole");
+  return async () => {
+    await server.stop();
+    await rm(home, { recursive: true });
+  };
+});
+
+const refused = (stderr: string) => ({ status: 1, stdout: "", stderr });
+
+/** Backs up the service's database into a new file. */
+async function backUp(name: string): Promise<string> {
+  const file = join(home, name);
+  expect(await latchkey(["database", "backup", file], source)).toMatchObject({ status: 0 });
+  return file;
+}
+
+async function serve(settings: Record<string, string>): Promise<RunningServer> {
+  const restored = await startServer(settings);
+  onTestFinished(async () => void (await restored.stop()));
+  return restored;
+}
+
+/** Whether the service knows the session. */
+async function isSignedIn({ url }: RunningServer, { cookies }: Visitor): Promise<boolean> {
+  const elsewhere = new Visitor(url);
+  for (const [name, value] of cookies) elsewhere.cookies.set(name, value);
+  return (await elsewhere.get("/dashboard")).status === 200;
+}
+
+/** How many rows the database of a folder has, which no service holds. */
+async function count(name: string, table: string): Promise<number> {
+  const { orm, close } = await openDatabase(settingsOf(name).DATABASE_URL);
+  const [row] = await orm.em.fork().execute<{ count: number }[]>(`select count(*)::int from ${table}`);
+  await close();
+  return row?.count ?? Number.NaN;
+}
+
+const waiting = "pgboss.job where state in ('created', 'retry')";
+
+const publishedKeys = async ({ url }: RunningServer) => (await fetch(`${url}/.well-known/jwks.json`)).json();
+
+describe("a backup during twenty sign-ins a second", () => {
+  const signedIn: { visitor: Visitor; answered: Date }[] = [];
+  let file: string;
+  let madeAt: Date;
+  let link: Record<string, string>;
+
+  async function signIn(number: number): Promise<void> {
+    const visitor = new Visitor(server.url);
+    const email = emails[number % emails.length] as string;
+    expect(await visitor.logIn(email)).toMatchObject({ status: 302 });
+    signedIn.push({ visitor, answered: new Date() });
+  }
+
+  beforeAll(async () => {
+    await new Visitor(server.url).askForReset(emails[0]);
+    const mail = await server.mail(emails[0] as string, "Reset your password");
+    link = Object.fromEntries(mail.link?.searchParams ?? []);
+    let isMade = false;
+    const backing = until(() => signedIn.length >= 10, "sign-ins are answered").then(() => backUp("loaded"));
+    const done = backing.finally(() => {
+      isMade = true;
+    });
+    const signIns: Promise<void>[] = [];
+    const each = setInterval(() => isMade || signIns.push(signIn(signIns.length)), 50);
+    file = await done;
+    clearInterval(each);
+    await Promise.all(signIns);
+    const label = /\{"release":"[\d.]+","postgres":"\d+","madeAt":"(.+?)"\}/.exec(await readFile(file, "latin1"));
+    madeAt = new Date(label?.[1] as string);
+  });
+
+  test("is a file that its owner alone can read, and leaves nothing beside it", async () => {
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await readdir(home)).filter((name) => name.includes("unfinished"))).toEqual([]);
+    expect(await readdir(join(home, "source"))).not.toContain(".unfinished");
+  });
+
+  test("has every session that was answered before it, every account and every key", async () => {
+    expect(await latchkey(["database", "restore", file, "--as-it-was"], settingsOf("as-it-was"))).toMatchObject({
+      status: 0,
+      stdout: `Restored the copy of ${madeAt.toISOString()}. Accounts, passkeys and tokens are as they were then.\n`,
+    });
+    expect(await count("as-it-was", waiting)).toBeGreaterThan(0);
+    const restored = await serve(settingsOf("as-it-was"));
+    const before = signedIn.filter(({ answered }) => answered <= madeAt);
+    expect(before.length).toBeGreaterThanOrEqual(10);
+    for (const { visitor } of before) expect(await isSignedIn(restored, visitor)).toBe(true);
+    for (const email of emails) expect(await new Visitor(restored.url).logIn(email)).toMatchObject({ status: 302 });
+    expect((await new Visitor(restored.url).reset(link)).status).toBe(302);
+    expect(await publishedKeys(restored)).toEqual(await publishedKeys(server));
+  });
+
+  test("is restored without its sessions, mailed links and waiting webhooks", async () => {
+    await latchkey(["database", "restore", file], settingsOf("ended"));
+    expect(await count("ended", waiting)).toBe(0);
+    expect(await count("ended", "sessions")).toBe(0);
+    const restored = await serve(settingsOf("ended"));
+    expect(await isSignedIn(restored, signedIn[0]!.visitor)).toBe(false);
+    expect((await new Visitor(restored.url).reset(link)).status).toBe(422);
+    expect(await new Visitor(restored.url).logIn(emails[0] as string)).toMatchObject({ status: 302 });
+  });
+});
+
+test("a backup is written to standard output, and restored from standard input", async () => {
+  const shell = `"${process.execPath}" server/cli.js database backup - | DATABASE_URL=pglite:${home}/piped "${process.execPath}" server/cli.js database restore -`;
+  const child = spawn("sh", ["-c", shell], { env: { ...process.env, NODE_ENV: "production", ...source } });
+  expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
+  const { stdout } = await latchkey(["user", "list"], settingsOf("piped"));
+  expect(stdout.trim().split("\n")).toHaveLength(emails.length);
+});
+
+test("a backup overwrites no file", async () => {
+  const file = join(home, "other");
+  await writeFile(file, "other");
+  expect(await commandHere(["database", "backup", file], source)).toEqual(refused(`${file} is there already.\n`));
+  expect(await readFile(file, "utf8")).toBe("other");
+});
+
+test("a backup that the disk does not take leaves no file", async () => {
+  const file = join(home, "limited");
+  const shell = `ulimit -f 20000 && exec "${process.execPath}" server/cli.js database backup "${file}"`;
+  const child = spawn("sh", ["-c", shell], { env: { ...process.env, NODE_ENV: "production", ...source } });
+  expect(await new Promise((resolve) => child.once("close", resolve))).toBe(1);
+  expect((await readdir(home)).filter((name) => name.startsWith("limited"))).toEqual([]);
+});
+
+test("a backup that is killed leaves no file of the name, and the next one is made", async () => {
+  const args = ["server/cli.js", "database", "backup", join(home, "killed")];
+  const child = spawn(process.execPath, args, { env: { ...process.env, NODE_ENV: "production", ...source } });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  const isBegun = async () => (await readdir(home)).some((name) => name.startsWith(`killed.${child.pid}`));
+  await until(isBegun, "the backup is begun");
+  child.kill("SIGKILL");
+  await ended;
+  expect(existsSync(join(home, "killed"))).toBe(false);
+  await until(() => !existsSync(join(home, "source", ".unfinished")), "the service has removed its copy");
+  await backUp("killed");
+});
+
+test("a restore that is killed leaves an empty folder, which the next one fills", async () => {
+  const args = ["server/cli.js", "database", "restore", "-"];
+  const settings = settingsOf("half-restored");
+  const child = spawn(process.execPath, args, { env: { ...process.env, NODE_ENV: "production", ...settings } });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  child.stdin.on("error", () => {}); // of the end of the process
+  child.stdin.write((await readFile(whole)).subarray(0, 1_000_000));
+  await until(() => existsSync(join(home, "half-restored", ".unfinished", "base")), "the restore has begun");
+  child.kill("SIGKILL");
+  await ended;
+  expect(existsSync(join(home, "half-restored", "pglite"))).toBe(false);
+  expect(await latchkey(["database", "restore", whole], settings)).toMatchObject({ status: 0 });
+});
+
+describe("a restore is refused, and leaves the folder as it was,", () => {
+  const noBackup = "Nothing was restored: the file is no backup of Latchkey, is damaged or is cut short.\n";
+
+  test.each([
+    ["that is cut short", (file: string) => truncate(file, 20_000_000)],
+    ["whose end is missing", async (file: string) => truncate(file, (await stat(file)).size - 2048)],
+    ["that is none", (file: string) => writeFile(file, "no backup")],
+    ["that is empty", (file: string) => truncate(file, 0)],
+  ])("of a file %s", async (_what, change) => {
+    const changed = join(home, "changed");
+    await writeFile(changed, await readFile(whole));
+    await change(changed);
+    expect(await commandHere(["database", "restore", changed], settingsOf("changed-restored"))).toEqual(
+      refused(noBackup),
+    );
+    expect(await readdir(join(home, "changed-restored"))).toEqual(["lock"]);
+  });
+
+  test("of a file of another PostgreSQL", async () => {
+    const content = (await readFile(whole, "latin1")).replace('"postgres":"18"', '"postgres":"17"');
+    const changed = join(home, "other-postgres");
+    await writeFile(changed, content, "latin1");
+    expect(await commandHere(["database", "restore", changed], settingsOf("other-restored"))).toEqual(
+      refused(
+        "Nothing was restored: the backup is of another version of PostgreSQL: use the release of Latchkey that made it.\n",
+      ),
+    );
+  });
+
+  test("of a file of a newer release", async () => {
+    await createFolder(join(home, "newer"));
+    const { orm, close } = await openDatabase(settingsOf("newer").DATABASE_URL);
+    await orm.em.fork().execute("insert into mikro_orm_migrations (name) values ('Migration29991231000000')");
+    await close();
+    const newer = join(home, "of-a-newer-release");
+    expect(await latchkey(["database", "backup", newer], settingsOf("newer"))).toMatchObject({ status: 0 });
+    expect(await commandHere(["database", "restore", newer], settingsOf("newer-restored"))).toEqual(
+      refused("Nothing was restored: a newer release made the backup: use its command line.\n"),
+    );
+    expect(await readdir(join(home, "newer-restored"))).toEqual(["lock"]);
+  });
+
+  test("into a folder that has a database", async () => {
+    await createFolder(join(home, "taken"));
+    expect(await commandHere(["database", "restore", whole], settingsOf("taken"))).toEqual(
+      refused("Nothing was restored: the data folder has a database.\n"),
+    );
+  });
+});
+
+test.each(["backup", "restore"])("`database %s` on PostgreSQL names its own programs", async (name) => {
+  expect(await commandHere(["database", name, "file"], { DATABASE_URL: "postgresql://ada@127.0.0.1:1/x" })).toEqual(
+    refused("PostgreSQL has `pg_dump` and `pg_restore` for this (docs/operation.md).\n"),
+  );
+});

@@ -1,0 +1,155 @@
+import { execFile } from "node:child_process";
+import fs from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { countAttempt, loginLimit } from "#server/accounts/limits/rate-limits";
+import { openEmbeddedDatabase } from "#server/database/embedded";
+import { migrate } from "#server/database/migrate";
+import { type Database, openDatabase } from "#server/database/orm";
+import { query, setOrm } from "#server/database/unit-of-work";
+import { prepareQueues } from "#server/queue/boss";
+import { JobQueue, mails } from "#server/queue/job-queue";
+import { createFolder } from "../support/template-copy";
+
+const folder = await mkdtemp(join(tmpdir(), "latchkey-flush-"));
+const dataFolder = join(folder, "new", "data");
+
+const fsyncSync = fs.fsyncSync;
+let flushed: string[]; // the paths, since the test began
+
+function replaceFsync(by: typeof fsyncSync): void {
+  fs.fsyncSync = by;
+  syncBuiltinESMExports();
+}
+
+function recordFlushes(): void {
+  flushed = [];
+  replaceFsync((descriptor) => {
+    flushed.push(fs.readlinkSync(`/proc/self/fd/${descriptor}`));
+    fsyncSync(descriptor);
+  });
+}
+
+const execute = <Row = object>(sql: string, values: unknown[] = []) => query((em) => em.execute<Row[]>(sql, values));
+
+let database: Database;
+let queue: JobQueue;
+let flushedByStart: string[];
+
+beforeAll(async () => {
+  recordFlushes();
+  database = await openDatabase(`pglite:${dataFolder}`);
+  flushedByStart = flushed;
+  setOrm(database.orm);
+  await migrate(database.orm);
+  await prepareQueues(database.orm.em.getKnex());
+  queue = new JobQueue(database.orm);
+  await queue.open();
+});
+
+beforeEach(async () => {
+  await execute("checkpoint");
+  recordFlushes();
+});
+
+afterAll(async () => {
+  replaceFsync(fsyncSync);
+  await queue.stop();
+  await database.close();
+  await rm(folder, { recursive: true });
+});
+
+const enqueueMail = () =>
+  query((em) => queue.enqueue(em, { task: "mail_password_reset", email: "ada@example.com", language: "en" }));
+
+describe("on the embedded database", () => {
+  test("each commit flushes the log once, and a read flushes nothing", async () => {
+    await execute("create table counted (n int)");
+    await execute("checkpoint");
+    flushed = [];
+    for (let n = 0; n < 20; n++) await execute("insert into counted values (?)", [n]);
+    for (let n = 0; n < 20; n++) await execute("select n from counted");
+    expect(flushed.filter((path) => path.includes("/pg_wal/"))).toHaveLength(20);
+  });
+
+  test("a count of attempts is committed without a flush", async () => {
+    await countAttempt(loginLimit, "ada@example.com", "192.0.2.1");
+    expect(flushed).toEqual([]);
+    expect(await execute("select count(*)::int as counters from rate_limits")).toEqual([{ counters: 2 }]);
+  });
+
+  test("jobs that are enqueued at once are flushed together", async () => {
+    await Promise.all(Array.from({ length: 20 }, enqueueMail));
+    expect(flushed.length).toBeLessThanOrEqual(2);
+    expect(await execute("delete from pgboss.job returning 1")).toHaveLength(20);
+  });
+
+  test("a job is begun without a flush", async () => {
+    await enqueueMail();
+    flushed = [];
+    const atBegin: string[][] = [];
+    await queue.worker(mails, async () => void atBegin.push([...flushed])).drain();
+    expect(atBegin).toEqual([[]]);
+  });
+
+  test("a new table flushes its folder, and a checkpoint flushes the table", async () => {
+    await execute("create table flushed as select 1 as n");
+    const [row] = await execute<{ path: string }>("select pg_relation_filepath('flushed') as path");
+    await execute("checkpoint");
+    const ends = flushed.map((path) => path.slice(path.indexOf("/base/") + 1));
+    expect(ends).toContain(dirname(row!.path));
+    expect(ends).toContain(row!.path);
+  });
+
+  test("the name of each new folder on the way to the database is flushed", () => {
+    expect(flushedByStart).toEqual(expect.arrayContaining([folder, join(folder, "new"), dataFolder]));
+  });
+});
+
+test("a first start that was cut off is made anew", async () => {
+  const cutOff = join(folder, "cut-off");
+  await mkdir(join(cutOff, ".unfinished"), { recursive: true });
+  await writeFile(join(cutOff, ".unfinished", "PG_VERSION"), "");
+  const { host, close } = await openEmbeddedDatabase(cutOff);
+  onTestFinished(close);
+  const client = new pg.Client({ host, user: "postgres", database: "postgres" });
+  await client.connect();
+  expect((await client.query("select 1 as n")).rows).toEqual([{ n: 1 }]);
+  await client.end();
+  expect(fs.readdirSync(cutOff).sort()).toEqual(["lock", "pglite"]);
+});
+
+const commitOnBrokenDisk = `
+  import fs from "node:fs";
+  import { syncBuiltinESMExports } from "node:module";
+  import pg from "pg";
+  import { openEmbeddedDatabase } from "./server/database/embedded.ts";
+  const { host } = await openEmbeddedDatabase(process.env.FOLDER);
+  const client = new pg.Client({ host, user: "postgres", database: "postgres" });
+  await client.connect();
+  await client.query("create table lost (n int)");
+  fs.fsyncSync = () => { throw Object.assign(new Error("EIO: i/o error, fsync"), { code: "EIO" }); };
+  syncBuiltinESMExports();
+  await client.query("insert into lost values (1)");
+  console.log("answered");
+`;
+
+test("a commit that cannot be flushed is not answered, and ends the process with a line", async () => {
+  const FOLDER = join(folder, "broken-disk");
+  await createFolder(FOLDER);
+  const args = ["--import", "tsx", "--input-type=module", "--eval", commitOnBrokenDisk];
+  const ended = await new Promise<{ code: unknown; output: string }>((resolve) => {
+    const env = { ...process.env, NODE_ENV: "production" as const, FOLDER };
+    execFile(process.execPath, args, { env }, (error, stdout) => resolve({ code: error?.code, output: stdout }));
+  });
+  expect(ended.code).toBe(1);
+  expect(ended.output.trim().split("\n")).toHaveLength(1);
+  expect(JSON.parse(ended.output)).toMatchObject({
+    level: 60,
+    msg: "The embedded database cannot be flushed to the disk.",
+  });
+});
