@@ -99,7 +99,9 @@ describe("a backup during twenty sign-ins a second", () => {
       isMade = true;
     });
     const signIns: Promise<void>[] = [];
-    const each = setInterval(() => isMade || signIns.push(signIn(signIns.length)), 50);
+    // A slow machine signs in more slowly: more open attempts for one address than its limit are refused.
+    const hasRoom = () => !isMade && signIns.length - signedIn.length < emails.length;
+    const each = setInterval(() => hasRoom() && signIns.push(signIn(signIns.length)), 50);
     file = await done;
     clearInterval(each);
     await Promise.all(signIns);
