@@ -5,8 +5,9 @@ import { known, password } from "./workloads";
 export async function seed(database: pg.Client): Promise<void> {
   const hash = await new Argon2id({ memorySize: 19_456, iterations: 2, parallelism: 1 }).hash(password);
   await database.query(
-    `insert into users (id, email, password_hash, idp_id, created_at)
-     select gen_random_uuid(), 'known-' || n || '@bench.example', $1, 'idp-' || n, now() from generate_series(0, $2) n`,
+    `insert into users (id, email, password_hash, idp_id, idp_issuer, created_at)
+     select gen_random_uuid(), 'known-' || n || '@bench.example', $1, 'idp-' || n, 'google', now()
+     from generate_series(0, $2) n`,
     [hash, known.users - 1],
   );
   await database.query(

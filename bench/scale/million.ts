@@ -23,8 +23,9 @@ const numberOfUser = "split_part(split_part(email, '@', 1), '-', 2)";
  */
 export async function addUsers(database: pg.Client, users: number): Promise<void> {
   await database.query(
-    `insert into users (id, email, password_hash, idp_id, created_at)
-     select gen_random_uuid(), 'known-' || n || '@bench.example', hash, 'idp-' || n, now() - random() * interval '1 year'
+    `insert into users (id, email, password_hash, idp_id, idp_issuer, created_at)
+     select gen_random_uuid(), 'known-' || n || '@bench.example', hash, 'idp-' || n, 'google',
+       now() - random() * interval '1 year'
      from generate_series($1::int, $2) n, (select password_hash as hash from users limit 1) as known`,
     [known.users, users - 1],
   );

@@ -5,12 +5,16 @@ import type { PGlite } from "@electric-sql/pglite";
 import { errorFields, log } from "../log";
 
 /** A flush that failed cannot be repeated: the kernel has dropped the data. PostgreSQL ends here, too; a start recovers. */
+function endProcess(error: unknown): never {
+  log.fatal(errorFields(error), "The embedded database cannot be flushed to the disk.");
+  process.exit(1);
+}
+
 function endIfItFails(flush: () => void): void {
   try {
     flush();
   } catch (error) {
-    log.fatal(errorFields(error), "The embedded database cannot be flushed to the disk.");
-    process.exit(1);
+    endProcess(error);
   }
 }
 
@@ -23,16 +27,25 @@ export function flushFolder(path: string): void {
   }
 }
 
-/** Flushes every file and folder below. */
+/** Flushes every file and folder below, outside the event loop. A file that is removed meanwhile needs no flush. */
 export async function flushTree(folder: string): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const flushed = entries.filter((entry) => entry.isFile() || entry.isDirectory());
   for (const path of [folder, ...flushed.map(({ parentPath, name }) => join(parentPath, name))]) {
-    const file = await open(path);
-    await file.sync();
-    await file.close();
+    const file = await open(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+    });
+    await file?.sync();
+    await file?.close();
   }
 }
+
+/** Flushes the tables of a running database, whose next checkpoint then has little to wait for. */
+export const flushTables = (files: string): Promise<void> =>
+  flushTree(join(files, "base")).catch((error: NodeJS.ErrnoException) => {
+    if (error.syscall === "fsync") endProcess(error);
+    throw error;
+  });
 
 // Emscripten's NODEFS has no `fsync`, and PostgreSQL cannot open a folder through it (both read in PGlite 0.5.17).
 // So a change of a folder is flushed as it is made: they are rare, a new table or segment of the log.
@@ -63,7 +76,7 @@ const parameters = [
   "shared_buffers=8MB",
   "min_wal_size=32MB", // what a checkpoint leaves of the log; 80 MB by default
   "max_wal_size=32MB",
-  "default_statistics_target=20", // An `analyze` reads 300 rows for each, while requests wait; 100 by default.
+  "default_statistics_target=10", // An `analyze` reads 300 rows for each, while requests wait; 100 by default.
 ];
 
 export const postgresMajor = "18"; // of PGlite 0.5

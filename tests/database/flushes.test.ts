@@ -138,10 +138,23 @@ const commitOnBrokenDisk = `
   console.log("answered");
 `;
 
-test("a commit that cannot be flushed is not answered, and ends the process with a line", async () => {
+const checkpointOnBrokenDisk = `
+  import { open } from "node:fs/promises";
+  import { flushTables } from "./server/database/flushed-files.ts";
+  const { constructor } = await open(process.env.FOLDER);
+  constructor.prototype.sync = async () => { throw Object.assign(new Error("EIO: i/o error, fsync"), { syscall: "fsync" }); };
+  await flushTables(process.env.FOLDER + "/pglite");
+  console.log("flushed");
+`;
+
+test.each([
+  ["a commit that cannot be flushed is not answered, and", commitOnBrokenDisk],
+  ["a flush of the tables that fails", checkpointOnBrokenDisk],
+])("%s ends the process with a line", async (_what, program) => {
   const FOLDER = join(folder, "broken-disk");
   await createFolder(FOLDER);
-  const args = ["--import", "tsx", "--input-type=module", "--eval", commitOnBrokenDisk];
+  onTestFinished(() => rm(FOLDER, { recursive: true }));
+  const args = ["--import", "tsx", "--input-type=module", "--eval", program];
   const ended = await new Promise<{ code: unknown; output: string }>((resolve) => {
     const env = { ...process.env, NODE_ENV: "production" as const, FOLDER };
     execFile(process.execPath, args, { env }, (error, stdout) => resolve({ code: error?.code, output: stdout }));

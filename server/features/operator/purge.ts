@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { EntityKey, EntityName, FilterQuery } from "@mikro-orm/core";
 import { LockMode, raw } from "@mikro-orm/postgresql";
 import { unusedDevices } from "../../accounts/sessions/devices";
@@ -21,15 +22,16 @@ import {
   Session,
   SigningKey,
 } from "../../database/entities";
+import { databaseFolder } from "../../database/folder-lock";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import { errorFields, log, logEvent } from "../../log";
 import { reportEndedJobs } from "../../queue/given-up";
 import { enqueue } from "../../queue/job-queue";
 import { retired } from "../application/signing-keys";
 
-const isEmbedded = () => folderOf(config().databaseUrl) !== null;
+const embeddedFolder = () => folderOf(config().databaseUrl);
 
-const interval = () => (isEmbedded() ? 60_000 : 600_000); // ms; a busy minute writes some 30 MB of the embedded log
+const interval = () => (embeddedFolder() ? 60_000 : 600_000); // ms; a busy minute writes some 30 MB of the embedded log
 const firstAfter = 5_000; // ms, so that it does not slow the start
 
 const batch = 5_000; // rows of each table in one job: one transaction locks no more, and other jobs can run in between
@@ -85,5 +87,6 @@ export async function purgeExpired(): Promise<void> {
     await remove(RateLimit, "key", { expire: { $lte: String(now.getTime()) } }),
   ];
   if (removed.includes(batch)) await enqueuePurge();
-  if (isEmbedded()) await keepUp();
+  const folder = embeddedFolder();
+  if (folder !== null) await keepUp(join(folder, databaseFolder));
 }
