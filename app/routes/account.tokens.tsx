@@ -141,7 +141,8 @@ function TokenRow({ id, name, origin, made, ends, lastUsed }: Token) {
         </small>
         <small className="muted">
           <Moment of="tokens.made" {...made} />
-          {" · "}
+        </small>
+        <small className="muted">
           <Moment of="tokens.ends" {...ends} />
         </small>
         <small className="muted">

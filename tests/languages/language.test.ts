@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { texts } from "#server/languages/texts";
 import { enqueue } from "#server/queue/job-queue";
 import type { Job } from "#server/queue/jobs";
 import { browserName } from "#server/visitor/browsers";
@@ -59,6 +60,11 @@ describe("the form that chooses a language", () => {
   test("is refused by GET", async () => {
     expect((await call(language.loader, get("/language"))).status).toBe(405);
   });
+});
+
+test.each(["de", "fr"] as const)("no line of a page in %s ends within the word for mail", (language) => {
+  const { pages, answers } = texts[language];
+  expect(JSON.stringify([pages, answers])).not.toMatch(/e-mail/i); // but U+2011
 });
 
 describe("the language of a visitor", () => {

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { type Language, languages } from "#server/languages/languages";
 import { texts } from "#server/languages/texts";
 import type { Plural } from "#server/languages/translate";
-import { cutTexts, overflow, photograph, themes, violations, wcag } from "./survey";
+import { cutTexts, overflow, photograph, themes, violations, wcag, wrappedLabels } from "./survey";
 
 const photographed: readonly Language[] = ["de", "ja", "ar"]; // long words, no spaces, right to left
 const checkedOnDesktop: readonly Language[] = ["de", "ar"]; // one of each direction: the rules do not read the words
@@ -65,5 +65,6 @@ export async function look(page: Page, language: Language, state: string): Promi
     if ((await overflow(page)) > 0) problems.push(`overflow at ${width}`);
     problems.push(...(await cutTexts(page)).map((text) => `cut at ${width}: ${text}`));
   }
+  problems.push(...(await wrappedLabels(page)).map((label) => `two lines: ${label}`)); // at the last width, the widest
   return problems.map((problem) => `${language}, ${state}: ${problem}`);
 }

@@ -1,14 +1,15 @@
 // Makes the pictures of README.md and docs/branding.md, and of states that no document shows, from today's pages: npm run
 // pictures. With --check it fails when a page looks different from its picture. Debian's fonts-noto-core and fonts-noto-cjk must be installed.
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { latchkey } from "../command";
+import { administer } from "../postgres";
 import { createEmptyDatabase, startServer } from "../server";
 import { addAuthenticator } from "./authenticator";
 import { startBrowser } from "./chromium";
-import { choosePassword, createAccount, password } from "./registration";
+import { choosePassword, createAccount, logIn, password } from "./registration";
 import { linkIn } from "./site";
 
 const small = { width: 640, height: 800 };
@@ -69,12 +70,31 @@ async function comparePictures(browser: Browser): Promise<void> {
   }
 }
 
-async function takeClosedRegistration(browser: Browser): Promise<void> {
+/** From now on the server in this folder of temporary files answers 503 to whatever writes. */
+async function refuseWrites(temporary: string): Promise<void> {
+  const socket = (await readdir(temporary)).find((name) => name.startsWith("latchkey-")) ?? "";
+  const url = `postgresql:///postgres?user=postgres&host=${join(temporary, socket)}`;
+  await administer(url, "set default_transaction_read_only = on");
+}
+
+/** A closed registration, and the form of a login while the database takes nothing. */
+async function takeRefusals(browser: Browser): Promise<void> {
   const database = await createEmptyDatabase("embedded");
-  const server = await startServer({ DATABASE_URL: database.url, REGISTRATION: "closed" });
+  const server = await startServer({ DATABASE_URL: database.url, REGISTRATION: "closed", TMPDIR: folder });
   const page = await browser.newPage({ baseURL: server.url, viewport: small });
   await page.goto("/register", { waitUntil: "networkidle" });
   await photograph(page, "registration-closed");
+  const dead = new URLSearchParams({ email: "ada@example.com", token: "0".repeat(64) });
+  await page.goto(`/register/complete?${dead}`, { waitUntil: "networkidle" });
+  await photograph(page, "registration-closed-dead-link");
+
+  await refuseWrites(folder);
+  await page.goto("/login", { waitUntil: "networkidle" });
+  await logIn(page, "ada@example.com");
+  const requestId = page.getByText(/Request ID: /);
+  await requestId.waitFor();
+  await requestId.evaluate((shown) => shown.replaceChildren("Request ID: 00000000-0000-4000-8000-000000000000"));
+  await photograph(page, "unavailable");
   await page.close();
   await server.stop();
   await database.drop();
@@ -126,6 +146,12 @@ async function photographForm(page: Page, intent: string, name: string): Promise
   await photograph(page, name);
 }
 
+/** The moments on the page are of today. */
+async function photographTokens(page: Page, name: string): Promise<void> {
+  for (const time of await page.locator("time").all()) await time.evaluate((shown) => shown.replaceChildren("1 May"));
+  await photograph(page, name);
+}
+
 /** An invitation, and what its account can do. */
 async function takeStates(browser: Browser): Promise<void> {
   const database = await createEmptyDatabase("embedded");
@@ -151,12 +177,15 @@ async function takeStates(browser: Browser): Promise<void> {
   await photographForm(page, "remove-password", "remove-password");
 
   await page.goto("/account/tokens", { waitUntil: "networkidle" });
-  await page.getByLabel("Which program is it for?").fill("Calendar");
-  await click(page, "Make a token");
-  await page.getByText("Never used").waitFor();
+  for (const program of ["Build", "Calendar"]) {
+    await page.getByLabel("Which program is it for?").fill(program);
+    await click(page, "Make a token");
+    await page.getByText(`This is the token for “${program}”.`).waitFor();
+  }
   await page.locator("p.value").evaluate((token) => token.replaceChildren(`latchkey_${"0".repeat(43)}`));
-  for (const time of await page.locator("time").all()) await time.evaluate((shown) => shown.replaceChildren("1 May"));
-  await photograph(page, "token");
+  await photographTokens(page, "token");
+  await page.goto("/account/tokens", { waitUntil: "networkidle" });
+  await photographTokens(page, "tokens");
 
   await page.close();
   await server.stop();
@@ -196,7 +225,7 @@ const brand = {
 
 const browser = await startBrowser();
 try {
-  await takeClosedRegistration(browser);
+  await takeRefusals(browser);
   await takePictures(browser, { prefix: "", settings: {}, login: small });
   await photographMail(browser, {}, { mail: small });
   await takeStates(browser);

@@ -32,6 +32,22 @@ export const cutTexts = (page: Page) =>
       .map(({ textContent }) => textContent),
   );
 
+/** The labels of buttons that take more than one line. */
+export const wrappedLabels = (page: Page) =>
+  page.evaluate(() => {
+    const linesOf = (text: Node) => {
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      return [...range.getClientRects()].map(({ top }) => Math.round(top));
+    };
+    return [...document.querySelectorAll("button, .button, summary")]
+      .filter(({ childNodes }) => {
+        const texts = [...childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE);
+        return new Set(texts.flatMap(linesOf)).size > 1;
+      })
+      .map(({ textContent }) => textContent);
+  });
+
 export const overflow = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
