@@ -41,6 +41,7 @@ export const wrappedLabels = (page: Page) =>
       return [...range.getClientRects()].map(({ top }) => Math.round(top));
     };
     return [...document.querySelectorAll("button, .button, summary")]
+      .filter((label) => label.checkVisibility()) // not one in a folded form
       .filter(({ childNodes }) => {
         const texts = [...childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE);
         return new Set(texts.flatMap(linesOf)).size > 1;
