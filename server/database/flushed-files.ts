@@ -27,16 +27,14 @@ export function flushFolder(path: string): void {
   }
 }
 
-/** Flushes every file and folder below, outside the event loop. A file that is removed meanwhile needs no flush. */
+/** Flushes every file and folder below, outside the event loop. */
 export async function flushTree(folder: string): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const flushed = entries.filter((entry) => entry.isFile() || entry.isDirectory());
   for (const path of [folder, ...flushed.map(({ parentPath, name }) => join(parentPath, name))]) {
-    const file = await open(path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") throw error;
-    });
-    await file?.sync();
-    await file?.close();
+    const file = await open(path);
+    await file.sync();
+    await file.close();
   }
 }
 
@@ -44,7 +42,7 @@ export async function flushTree(folder: string): Promise<void> {
 export const flushTables = (files: string): Promise<void> =>
   flushTree(join(files, "base")).catch((error: NodeJS.ErrnoException) => {
     if (error.syscall === "fsync") endProcess(error);
-    throw error;
+    // What cannot be opened, such as a table that is removed meanwhile, is left to the checkpoint.
   });
 
 // Emscripten's NODEFS has no `fsync`, and PostgreSQL cannot open a folder through it (both read in PGlite 0.5.17).
