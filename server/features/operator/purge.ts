@@ -31,7 +31,7 @@ import { retired } from "../application/signing-keys";
 
 const embeddedFolder = () => folderOf(config().databaseUrl);
 
-const interval = () => (embeddedFolder() ? 60_000 : 600_000); // ms; a busy minute writes some 30 MB of the embedded log
+const interval = () => (embeddedFolder() === null ? 600_000 : 60_000); // ms; a busy minute writes some 30 MB of the embedded log
 const firstAfter = 5_000; // ms, so that it does not slow the start
 
 const batch = 5_000; // rows of each table in one job: one transaction locks no more, and other jobs can run in between
