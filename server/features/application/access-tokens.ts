@@ -1,9 +1,9 @@
 import { groupsOf } from "../../accounts/groups/membership";
 import { config } from "../../config";
-import { isAccessToken, sha256 } from "../../crypto/tokens";
+import { isAccessToken } from "../../crypto/tokens";
 import { AccessToken, type User } from "../../database/entities";
 import { preparedWithin } from "../../database/prepared";
-import { inOrder, sharedStatement } from "../../database/shared-statement";
+import { sharedStatement } from "../../database/shared-statement";
 import { namingUnavailability } from "../../database/unavailable";
 import { orm, query } from "../../database/unit-of-work";
 import type { VerifiedUser } from "../../door/forward-authentication";
@@ -14,15 +14,13 @@ import { isAllowedOrigin } from "../../origins/return-to";
 const longestUsedInterval = 3_600_000; // ms between two writes of `last_used_at`
 
 const storedTokens = `
-  select asked.nth::int, t.id as "tokenId", t.origin, t.expires_at as "expiresAt", t.last_used_at as "lastUsedAt",
+  select t.token_hash as "tokenHash", t.id as "tokenId", t.origin, t.expires_at as "expiresAt", t.last_used_at as "lastUsedAt",
     u.id, u.email, u.name, u.groups, u.idp_groups as "idpGroups", u.idp_id as "idpId", u.idp_issuer as "idpIssuer"
-  from unnest((select ?::text[])) with ordinality asked (token_hash, nth)
-  join access_tokens t on t.token_hash = asked.token_hash join users u on u.id = t.user_id
-  where u.suspended_at is null`;
+  from access_tokens t join users u on u.id = t.user_id
+  where t.token_hash = any((select ?::text[])::text[]) and u.suspended_at is null`;
 
 type StoredToken = Pick<User, "id" | "email" | "name" | "groups" | "idpGroups" | "idpId" | "idpIssuer"> & {
-  /** The place of the token among those that are asked for, from 1 on. */
-  nth: number;
+  tokenHash: string;
   tokenId: string;
   origin: string;
   /** Times are as PostgreSQL writes them. */
@@ -30,10 +28,9 @@ type StoredToken = Pick<User, "id" | "email" | "name" | "groups" | "idpGroups" |
   lastUsedAt: string | null;
 };
 
-const tokens = sharedStatement(async (asked: readonly string[]) => {
-  const values = [asked.map(sha256)];
-  return inOrder(asked, await preparedWithin<StoredToken>(orm().em, "access-tokens", storedTokens, values));
-});
+const tokens = sharedStatement((hashes) =>
+  preparedWithin<StoredToken>(orm().em, "access-tokens", storedTokens, [hashes]),
+);
 
 type Refusal = ReasonOf<"token.refused">;
 

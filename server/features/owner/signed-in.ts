@@ -4,9 +4,9 @@ import { idleLifetime, isLive, livenessAt } from "../../accounts/sessions/sessio
 import { shownPicture } from "../../accounts/users/changes";
 import { config } from "../../config";
 import { sha256 } from "../../crypto/tokens";
-import { Session, SessionBinding, type User } from "../../database/entities";
+import { type Issued, Session, SessionBinding, type User } from "../../database/entities";
 import { preparedWithin } from "../../database/prepared";
-import { inOrder, sharedStatement } from "../../database/shared-statement";
+import { sharedStatement } from "../../database/shared-statement";
 import { namingUnavailability } from "../../database/unavailable";
 import { orm, query } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
@@ -43,59 +43,49 @@ export interface SignedIn {
 /** A signed-in visitor who acts on the account. */
 export type Owner = Visitor & SignedIn;
 
-// PostgreSQL plans once: the length of an array in a subquery is not known to its planner,
-// which else expects a cheaper plan for each new length.
+// `any((select …)::text[])`: PostgreSQL plans once, because its planner does not know the length of that array. It
+// expects a cheaper plan for each new length of a parameter.
 // As JSON: node-postgres takes longer for each column (0.92 of the rate of /auth/verify at one connection).
 const liveSessions = `
   select to_json(live) as session from (
-    select asked.nth, s.id as "sessionId", coalesce(s.key, s.id) as "sessionKey", s.created_at as "createdAt",
-      s.last_seen_at as "lastSeenAt", s.expires_at as "expiresAt",
+    select s.token_hash as "tokenHash", s.id as "sessionId", coalesce(s.key, s.id) as "sessionKey",
+      s.created_at as "createdAt", s.last_seen_at as "lastSeenAt", s.expires_at as "expiresAt",
       u.id, u.email, u.name, u.picture_url as "pictureUrl", u.groups,
       u.idp_groups as "idpGroups", u.idp_id as "idpId", u.idp_issuer as "idpIssuer",
       u.password_hash is not null as "hasPassword",
       u.idp_id is not null and coalesce(u.idp_issuer = ?, true) as "isLinked",
       u.idp_questioned_at is not null as "isLinkQuestioned", u.undeliverable_at is not null as "isUndeliverable",
-      b.bound_from <= ? and not exists (
-        select from jsonb_array_elements(b.cookies) c where c->>'hash' = asked.bound_hash and (c->>'until')::bigint > ?
-      ) as "isRefused"
-    from unnest((select ?::text[]), (select ?::text[])) with ordinality asked (token_hash, bound_hash, nth)
-    join sessions s on s.token_hash = asked.token_hash join users u on u.id = s.user_id
+      b.bound_from as "boundFrom", b.cookies as "boundCookies"
+    from sessions s join users u on u.id = s.user_id
     left join session_bindings b on b.session_id = s.id and ?
-    where ${isLive}
+    where s.token_hash = any((select ?::text[])::text[]) and ${isLive}
   ) as live`;
 
 /** Times are as PostgreSQL writes them in JSON. */
 type LiveSession = SignedInUser &
   Pick<User, "idpGroups" | "idpId" | "idpIssuer"> &
-  Record<"sessionId" | "sessionKey" | "createdAt" | "lastSeenAt" | "expiresAt", string> & {
-    /** The place of the session among those that are asked for, from 1 on. */
-    nth: number;
-    isRefused: boolean | null;
+  Record<"tokenHash" | "sessionId" | "sessionKey" | "createdAt" | "lastSeenAt" | "expiresAt", string> & {
+    /** `null`: bound to no device. */
+    boundFrom: string | null;
+    boundCookies: Issued[] | null;
   };
 
-interface Asked {
-  token: string;
-  boundToken: string | null;
-}
-
-const sessions = sharedStatement(async (asked: readonly Asked[]) => {
-  const now = new Date();
-  const hashes = [
-    asked.map(({ token }) => sha256(token)),
-    asked.map(({ boundToken }) => (boundToken === null ? null : sha256(boundToken))),
-  ];
-  const values = [configuredIssuer(), now, now.getTime(), ...hashes, config().deviceBoundSessions, ...livenessAt(now)];
+const sessions = sharedStatement(async (hashes) => {
+  const values = [configuredIssuer(), config().deviceBoundSessions, hashes, ...livenessAt(new Date())];
   const rows = await preparedWithin<{ session: LiveSession }>(
     orm().em,
     "live-sessions-of-tokens",
     liveSessions,
     values,
   );
-  return inOrder(
-    asked,
-    rows.map(({ session }) => session),
-  );
+  return rows.map(({ session }) => session);
 });
+
+function isRefused({ boundFrom, boundCookies }: LiveSession, boundToken: string | null, now: Date): boolean {
+  if (boundFrom === null || Date.parse(boundFrom) > now.getTime()) return false;
+  const sent = boundToken === null ? null : sha256(boundToken);
+  return !boundCookies?.some(({ hash, until }) => hash === sent && until > now.getTime());
+}
 
 /**
  * The live session of a cookie's token, which counts as used now; `null` for every other token. `not_bound`: the session
@@ -106,10 +96,10 @@ export async function resumeSession(
   boundToken: string | null = null,
 ): Promise<SignedIn | "not_bound" | null> {
   const now = new Date();
-  const row = await namingUnavailability(() => sessions.load({ token, boundToken }));
+  const row = await namingUnavailability(() => sessions.load(token));
   if (!row) return null;
   const { sessionId, sessionKey } = row;
-  if (row.isRefused) {
+  if (isRefused(row, boundToken, now)) {
     await logRefusal(sessionId, row.id);
     return "not_bound";
   }
