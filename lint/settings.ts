@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { names } from "#server/settings/formats";
 import { type Setting, settings } from "#server/settings/settings";
 import { withList, wrapped, writeGenerated } from "./generated";
 
@@ -27,7 +28,7 @@ const subjects = Object.entries(settings).map(([group, subject]): [string, Recor
 ]);
 
 const meaningOf = ({ help, requiredWith }: Setting) =>
-  [help, requiredWith && `Required with \`${requiredWith}\`.`].filter(Boolean).join(" ");
+  [help, requiredWith && `Required with ${names(requiredWith)}.`].filter(Boolean).join(" ");
 
 const comment = (text: string) => wrapped(text, "#", "#");
 

@@ -95,7 +95,6 @@ export function brokenRules(values: KnownValues, appUrl: string | undefined, pro
       values.IDENTITY_TOKENS && values.IDENTITY_KEY === null,
       "IDENTITY_KEY is missing: IDENTITY_TOKENS is on. `openssl rand -base64 32` makes one",
     ],
-    [values.WEBHOOK_SESSIONS && values.WEBHOOK_URL === null, "WEBHOOK_URL is missing: WEBHOOK_SESSIONS is on"],
     [
       SESSION_DOMAIN && isNotOver(SESSION_DOMAIN, appUrl),
       "SESSION_DOMAIN must be the host of an https APP_URL, or a parent of it",

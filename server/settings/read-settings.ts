@@ -7,11 +7,13 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const declared = Object.values(settings).flatMap((group) => Object.entries<Setting>(group));
 
-/** Why a setting that is absent must not be; `null` when it may. */
-function reasonToSet({ requiredWith = "" }: Setting, environment: Environment): string | null {
-  const [other = "", value] = requiredWith.split("=");
-  const found = environment[other] || environment[`${other}_FILE`];
-  return found && (value ?? found) === found ? `${other} is ${value ?? "set"}` : null;
+/** Why a setting that is absent must not be; `undefined` when it may. */
+function reasonToSet({ requiredWith = [] }: Setting, environment: Environment): string | undefined {
+  for (const condition of requiredWith) {
+    const [other = "", value] = condition.split("=");
+    const found = environment[other] || environment[`${other}_FILE`];
+    if (found && (value ?? found) === found) return `${other} is ${value ?? "set"}`;
+  }
 }
 
 /** An empty variable counts as unset. A secret's file loses one line break at its end. */
@@ -33,7 +35,7 @@ export function readSettings(environment: Environment): { values: KnownValues; p
     }
     if (text === undefined) {
       const reason = reasonToSet(setting, environment);
-      return reason === null ? null : report(`${name} is missing: ${reason}`);
+      return reason === undefined ? null : report(`${name} is missing: ${reason}`);
     }
     const { error, data } = setting.format.safeParse(text);
     return error ? report(`${name} ${error.issues[0]?.message}`) : data;

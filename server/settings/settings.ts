@@ -17,8 +17,8 @@ export interface Setting {
   example?: string;
   /** It may be in a file, whose path is NAME_FILE. */
   secret?: true;
-  /** `OTHER=value`, or `OTHER` for any value: with that setting, this one is required. */
-  requiredWith?: string;
+  /** `OTHER=value`, or `OTHER` for any value: with each of them, this one is required. */
+  requiredWith?: string[];
 }
 
 const domain = formats.parsed(
@@ -78,14 +78,14 @@ export const settings = {
       format: formats.smtpUrl,
       help: "`smtps://user:password@host:465`, or `smtp://user:password@host:587` with STARTTLS.",
       secret: true,
-      requiredWith: "MAIL_DRIVER=smtp",
+      requiredWith: ["MAIL_DRIVER=smtp"],
     },
-    RESEND_API_KEY: { format: formats.key, help: "The API key.", secret: true, requiredWith: "MAIL_DRIVER=resend" },
+    RESEND_API_KEY: { format: formats.key, help: "The API key.", secret: true, requiredWith: ["MAIL_DRIVER=resend"] },
     POSTMARK_SERVER_TOKEN: {
       format: formats.key,
       help: "A token.",
       secret: true,
-      requiredWith: "MAIL_DRIVER=postmark",
+      requiredWith: ["MAIL_DRIVER=postmark"],
     },
     MAIL_EVENTS_SECRET: {
       format: formats.key,
@@ -101,13 +101,13 @@ export const settings = {
     IDP_CLIENT_ID: {
       format: formats.text,
       help: "External sign-in is on with a client's id and secret. Its redirect URI is `{APP_URL}/auth/idp/callback`.",
-      requiredWith: "IDP_CLIENT_SECRET",
+      requiredWith: ["IDP_CLIENT_SECRET"],
     },
     IDP_CLIENT_SECRET: {
       format: formats.text,
       help: "The client's secret.",
       secret: true,
-      requiredWith: "IDP_CLIENT_ID",
+      requiredWith: ["IDP_CLIENT_ID"],
     },
     IDP_PROVIDER: {
       format: formats.oneOf(...providerNames),
@@ -160,7 +160,7 @@ export const settings = {
       format: formats.list(formats.parseDomain, "must be domains, e.g. example.org,example.net"),
       help: "The domains, separated by commas. Their subdomains do not count.",
       example: "example.org,example.net",
-      requiredWith: "REGISTRATION=domains",
+      requiredWith: ["REGISTRATION=domains"],
     },
   },
   passwords: {
@@ -243,17 +243,15 @@ export const settings = {
       format: formats.webhookUrl,
       help: "Where changes of accounts are posted to: an https URL, or one of a loopback address.",
       example: "https://app.example.com/webhooks",
-      requiredWith: "WEBHOOK_SECRET",
+      requiredWith: ["WEBHOOK_SECRET", "WEBHOOK_SESSIONS=on"],
     },
     WEBHOOK_SECRET: {
       format: formats.webhookSecret,
       help: "Signs them: `whsec_` and the base64 of 24 to 64 random bytes.",
       secret: true,
-      requiredWith: "WEBHOOK_URL",
+      requiredWith: ["WEBHOOK_URL"],
     },
-    WEBHOOK_SESSIONS: offByDefault(
-      "`on`: the webhook `session.ended` tells of sessions that end before their time. Needs `WEBHOOK_URL`.",
-    ),
+    WEBHOOK_SESSIONS: offByDefault("`on`: the webhook `session.ended` tells of sessions that end before their time."),
   },
   brand: {
     BRAND_NAME: { format: formats.displayName(60), default: "Latchkey", help: "The name in titles, pages and mails." },
