@@ -1,8 +1,6 @@
 /** How long a mailed link can be used, in ms. The name, too, was asked for: docs/requirements.md. */
 export const RESET_TOKEN_TTL_MS = 3_600_000;
 
-export const linkLifetimeMinutes = RESET_TOKEN_TTL_MS / 60_000;
-
 /** Mails with a link of one kind, to one address in a quarter of an hour. */
 export const mailsPerQuarterHour = 5;
 

@@ -14,7 +14,7 @@ import { passwordProblem } from "#server/features/visitor/password-policy";
 import { requestPasswordReset } from "#server/features/visitor/password-reset";
 import type { AnswerTexts } from "#server/languages/texts";
 import type { Translate } from "#server/languages/translate";
-import { linkLifetimeMinutes, longestName } from "#server/rules";
+import { longestName } from "#server/rules";
 import { minutesIn, tooManyRequests, unprocessable } from "~/answers/responses";
 import { passwordMessage, readFields } from "~/forms/form";
 import { lastWayCookie, noticeCookie } from "~/visitor/cookies";
@@ -191,7 +191,7 @@ async function changeOwnEmail({ t, owner, form }: ActionContext) {
   const outcome = await requestEmailChange(owner, form.email);
   if (outcome === "session_ended") return outcome;
   if (outcome !== "requested") return refused(form, { email: t(emailRefusals[outcome]) });
-  return done(t("account.emailChangeSent", { email: form.email.trim(), count: linkLifetimeMinutes }));
+  return done(t("account.emailChangeSent", { email: form.email.trim(), count: config().linkMinutes }));
 }
 
 async function removeAccount({ request, t, owner, form }: ActionContext) {

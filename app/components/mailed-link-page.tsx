@@ -1,8 +1,7 @@
 import { Form, Link, useActionData, useLoaderData, useSubmit } from "@remix-run/react";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { linkLifetimeMinutes } from "#server/rules";
 import { returnToName, withReturnTo } from "~/answers/return-to";
-import { Text, usePasskeySupport, useTexts } from "~/document/page-context";
+import { Text, usePage, usePasskeySupport, useTexts } from "~/document/page-context";
 import type { LinkParameters, LinkRefusal, OpenedLink } from "~/forms/mailed-link";
 import { EmailField, EmailForm, Mark, NameField, SubmitButton } from "./form-controls";
 import { Notice, Page } from "./page";
@@ -90,7 +89,7 @@ interface MailedLinkPageProps {
 }
 
 export function MailedLinkPage({ purpose, before, after }: MailedLinkPageProps) {
-  const t = useTexts();
+  const { t, linkMinutes } = usePage();
   const { title, used, askingPage } = pages[purpose];
   const { problem, passkeys, registrationClosed, ...opened } = useLoaderData<OpenedLink>();
   const refused = useActionData<LinkRefusal>();
@@ -110,7 +109,7 @@ export function MailedLinkPage({ purpose, before, after }: MailedLinkPageProps) 
   return (
     <Page title={t(title)}>
       <Notice role="alert">{invalid}</Notice>
-      <p>{registrationClosed ? t("link.invitedHelp") : t("link.invalidHelp", { count: linkLifetimeMinutes })}</p>
+      <p>{registrationClosed ? t("link.invitedHelp") : t("link.invalidHelp", { count: linkMinutes })}</p>
       <EmailForm
         action={withReturnTo(askingPage, returnTo)}
         email={email}

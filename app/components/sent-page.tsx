@@ -1,7 +1,7 @@
 import { Link, useSearchParams } from "@remix-run/react";
 import { Fragment } from "react";
-import { linkLifetimeMinutes, mailsPerQuarterHour } from "#server/rules";
-import { Text, useTexts } from "~/document/page-context";
+import { mailsPerQuarterHour } from "#server/rules";
+import { Text, usePage } from "~/document/page-context";
 import { EmailForm } from "./form-controls";
 import { Notice, Page } from "./page";
 
@@ -15,7 +15,7 @@ interface SentPageProps {
 
 /** The page after a request for a link. It is the same whether or not the address has an account. */
 export function SentPage({ sent, outcome, again, login, isMailLogged }: SentPageProps) {
-  const t = useTexts();
+  const { t, linkMinutes } = usePage();
   const askedAgain = useSearchParams()[0].has("again");
   const address = sent.email || t("sent.thatAddress");
   return (
@@ -23,7 +23,7 @@ export function SentPage({ sent, outcome, again, login, isMailLogged }: SentPage
       <Notice role="status" look="calm">
         {askedAgain && `${t("sent.askedAgain")} `}
         <Text of={outcome} values={{ address }} part={sent.email ? <strong dir="ltr" /> : <Fragment />} />{" "}
-        {t("sent.works", { count: linkLifetimeMinutes })}
+        {t("sent.works", { count: linkMinutes })}
       </Notice>
       {isMailLogged && (
         <p className="muted">

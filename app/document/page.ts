@@ -8,15 +8,16 @@ export { contentSecurityPolicy } from "#server/rules";
 
 /** What every page needs in addition to its route's data. */
 export function pageOf(language: Language, nonce: string) {
-  const { on, minimumLength } = config().passwords;
+  const { linkMinutes, passwords } = config();
   return {
     language,
     textsPath: textsPath(language),
     texts: pageTextsIn(language),
     brand: pageBrand(),
-    shortestPassword: minimumLength, // in Unicode code points
+    linkMinutes,
+    shortestPassword: passwords.minimumLength, // in Unicode code points
     /** With `PASSWORDS=off`, the label of the provider that accounts come from; otherwise `null`. */
-    passwordless: on ? null : providerLabel(language),
+    passwordless: passwords.on ? null : providerLabel(language),
     providerMark: providerMark(),
     nonce, // of the page's policy; empty in a browser, which hides it from scripts
   };

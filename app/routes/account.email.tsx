@@ -1,11 +1,10 @@
 import { type ActionFunctionArgs, data, type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import { accountOfEmailChange, changeEmail, declineEmailChange } from "#server/features/owner/email-change";
-import { linkLifetimeMinutes } from "#server/rules";
 import { respond, unprocessable } from "~/answers/responses";
 import { EmailField, SubmitButton } from "~/components/form-controls";
 import { Notice, Page } from "~/components/page";
-import { Text, useTexts } from "~/document/page-context";
+import { Text, usePage, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { linkParameters } from "~/forms/mailed-link";
@@ -55,11 +54,11 @@ export function action({ request }: ActionFunctionArgs) {
 }
 
 function InvalidEmailLink({ message }: { message: string }) {
-  const t = useTexts();
+  const { t, linkMinutes } = usePage();
   return (
     <>
       <Notice role="alert">{message}</Notice>
-      <p>{t("confirmEmail.linkWorks", { count: linkLifetimeMinutes })}</p>
+      <p>{t("confirmEmail.linkWorks", { count: linkMinutes })}</p>
       <p>
         <Text of="confirmEmail.askAgain" part={<Link to="/dashboard" />} />
       </p>

@@ -12,7 +12,7 @@ import { deleteAccount } from "../features/owner/account-deletion";
 import { changeName } from "../features/owner/name-change";
 import { endOtherSessions } from "../features/owner/own-sessions";
 import { unlinkProvider } from "../features/owner/provider-link";
-import { linkLifetimeMinutes, longestName, parseName } from "../rules";
+import { longestName, parseName, RESET_TOKEN_TTL_MS } from "../rules";
 import { withDatabase } from "./open-database";
 import { CommandError, complain, counted, jsonOption, print } from "./program";
 
@@ -189,7 +189,7 @@ const remove = (email: string) =>
     print("The account is deleted.");
   });
 
-const linkNote = `The link can be used once, for ${linkLifetimeMinutes} minutes: hand it to nobody but the owner.`;
+const linkNote = `The link can be used once, for ${RESET_TOKEN_TTL_MS / 60_000} minutes: hand it to nobody but the owner.`;
 
 export function addUserCommands(user: Command): void {
   const add = (name: string, summary: string, description: string) =>

@@ -2,7 +2,6 @@ import { config } from "../config";
 import { type Language, languages } from "../languages/languages";
 import { mailTextsIn } from "../languages/texts";
 import type { Message } from "../mail-services/service";
-import { linkLifetimeMinutes } from "../rules";
 import { aside, button as buttonHtml, escapeHtml, html, mailtoUrl, paragraph, smallLink } from "./layout";
 
 export const page = (path: string, parameters: Record<string, string> = {}) =>
@@ -56,7 +55,7 @@ export function testMail(): Message {
 
 type Texts = ReturnType<typeof mailTextsIn>;
 
-const expiry = (t: Texts): Part => ({ small: t("common.expiry", { count: linkLifetimeMinutes }) });
+const expiry = (t: Texts): Part => ({ small: t("common.expiry", { count: config().linkMinutes }) });
 const ignore = (t: Texts): Part => ({ small: t("common.ignore") });
 
 /** The ways into an account without its password: the provider's label, and how many passkeys, which a reset keeps. */
