@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
-import { commandHere, latchkey } from "../support/command";
+import { commandHere } from "../support/command";
 import { type RunningServer, startServer } from "../support/server";
 import { createFolder } from "../support/template-copy";
 import { until } from "../support/until";
@@ -47,7 +47,7 @@ const refused = (stderr: string) => ({ status: 1, stdout: "", stderr });
 /** Backs up the service's database into a new file. */
 async function backUp(name: string): Promise<string> {
   const file = join(home, name);
-  expect(await latchkey(["database", "backup", file], source)).toMatchObject({ status: 0 });
+  expect(await commandHere(["database", "backup", file], source)).toMatchObject({ status: 0 });
   return file;
 }
 
@@ -116,7 +116,7 @@ describe("a backup during twenty sign-ins a second", () => {
   });
 
   test("has every session that was answered before it, every account and every key", async () => {
-    expect(await latchkey(["database", "restore", file, "--as-it-was"], settingsOf("as-it-was"))).toMatchObject({
+    expect(await commandHere(["database", "restore", file, "--as-it-was"], settingsOf("as-it-was"))).toMatchObject({
       status: 0,
       stdout: `Restored the copy of ${madeAt.toISOString()}. Accounts, passkeys and tokens are as they were then.\n`,
     });
@@ -131,7 +131,7 @@ describe("a backup during twenty sign-ins a second", () => {
   });
 
   test("is restored without its sessions, mailed links and waiting webhooks", async () => {
-    await latchkey(["database", "restore", file], settingsOf("ended"));
+    await commandHere(["database", "restore", file], settingsOf("ended"));
     expect(await count("ended", waiting)).toBe(0);
     expect(await count("ended", "sessions")).toBe(0);
     const restored = await serve(settingsOf("ended"));
@@ -145,7 +145,7 @@ test("a backup is written to standard output, and restored from standard input",
   const shell = `"${process.execPath}" server/cli.js database backup - | DATABASE_URL=pglite:${home}/piped "${process.execPath}" server/cli.js database restore -`;
   const child = spawn("sh", ["-c", shell], { env: { ...process.env, NODE_ENV: "production", ...source } });
   expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
-  const { stdout } = await latchkey(["user", "list"], settingsOf("piped"));
+  const { stdout } = await commandHere(["user", "list"], settingsOf("piped"));
   expect(stdout.trim().split("\n")).toHaveLength(emails.length);
 });
 
@@ -188,7 +188,7 @@ test("a restore that is killed leaves an empty folder, which the next one fills"
   child.kill("SIGKILL");
   await ended;
   expect(existsSync(join(home, "half-restored", "pglite"))).toBe(false);
-  expect(await latchkey(["database", "restore", whole], settings)).toMatchObject({ status: 0 });
+  expect(await commandHere(["database", "restore", whole], settings)).toMatchObject({ status: 0 });
 });
 
 describe("a restore is refused, and leaves the folder as it was,", () => {
@@ -226,7 +226,7 @@ describe("a restore is refused, and leaves the folder as it was,", () => {
     await orm.em.fork().execute("insert into mikro_orm_migrations (name) values ('Migration29991231000000')");
     await close();
     const newer = join(home, "of-a-newer-release");
-    expect(await latchkey(["database", "backup", newer], settingsOf("newer"))).toMatchObject({ status: 0 });
+    expect(await commandHere(["database", "backup", newer], settingsOf("newer"))).toMatchObject({ status: 0 });
     expect(await commandHere(["database", "restore", newer], settingsOf("newer-restored"))).toEqual(
       refused("Nothing was restored: a newer release made the backup: use its command line.\n"),
     );

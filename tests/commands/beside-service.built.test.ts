@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { failed, latchkey as runCommand, succeeded } from "../support/command";
+import { commandHere, latchkey as runCommand } from "../support/command";
 import { type RunningServer, startServer } from "../support/server";
 import { createFolder } from "../support/template-copy";
 
@@ -20,7 +20,9 @@ const groupsOfProvider = {
   IDP_GROUPS_CLAIM: "groups",
 };
 const settings = () => ({ DATABASE_URL: `pglite:${folder}`, PORT: String(server.port) });
-const latchkey = (...words: string[]) => runCommand(words, settings());
+const latchkey = (...words: string[]) => commandHere(words, settings());
+/** In a process of its own. */
+const commandLine = (...words: string[]) => runCommand(words, settings());
 
 beforeAll(async () => {
   const { url, drop } = await createFolder();
@@ -42,6 +44,8 @@ async function ask(request: object): Promise<object[]> {
   return parts.map((part) => JSON.parse(part));
 }
 
+const refused = (stderr: string) => ({ status: 1, stdout: "", stderr });
+
 const created = (stdout: string) => /^User id: (.+)\n(http.+)\n$/.exec(stdout)?.slice(1) ?? [];
 
 /** A new account, without the second that a command line takes; returns its address. */
@@ -53,7 +57,7 @@ async function account(): Promise<string> {
 
 test("a command changes the database that the service holds", async () => {
   const email = await account();
-  const { stdout } = await latchkey("user", "show", email, "--json");
+  const { stdout } = await commandLine("user", "show", email, "--json");
   expect(JSON.parse(stdout)).toMatchObject({ email, password: null });
 });
 
@@ -87,25 +91,25 @@ describe("an access token", () => {
     await create(email);
     const removed = await latchkey("user", "remove-token", email, await idOf(email));
     expect(removed).toMatchObject({ status: 0, stdout: "The token is removed.\n" });
-    expect(await latchkey("user", "tokens", email)).toEqual(succeeded(""));
+    expect(await latchkey("user", "tokens", email)).toMatchObject({ status: 0, stdout: "" });
   });
 });
 
 test("a command's events are those that it logs without a service", async () => {
   const email = await account();
-  const { events } = await latchkey("user", "suspend", email);
+  const { events } = await commandLine("user", "suspend", email);
   expect(events).toEqual([{ actor: "cli", event: "user.suspended", userId: expect.any(String) }]);
 });
 
 test("the service's log has what a command did", async () => {
   const email = await account();
-  const [{ userId } = { userId: "" }] = (await latchkey("user", "suspend", email)).events;
+  const [{ userId } = { userId: "" }] = (await commandLine("user", "suspend", email)).events;
   await server.waitFor(new RegExp(`"actor":"cli","event":"user.suspended","userId":"${userId}"`));
 });
 
 test("a command fails as it does without a service", async () => {
   expect(await latchkey("user", "show", "nobody@example.com")).toEqual(
-    failed("There is no account nobody@example.com.\n"),
+    refused("There is no account nobody@example.com.\n"),
   );
 });
 
@@ -125,7 +129,7 @@ test("a file is read by the command line", async () => {
 
 test("two commands at once print their own", async () => {
   const [one, other] = [await account(), await account()];
-  const shown = await Promise.all([one, other].map((email) => latchkey("user", "show", email, "--json")));
+  const shown = await Promise.all([one, other].map((email) => commandLine("user", "show", email, "--json")));
   expect(shown.map(({ stdout }) => JSON.parse(stdout).email)).toEqual([one, other]);
 });
 
@@ -135,7 +139,7 @@ test("a long output arrives whole", async () => {
   await writeFile(file, emails.map((email) => JSON.stringify({ email })).join("\n"));
   onTestFinished(() => rm(file));
   await latchkey("user", "import", file);
-  const { stdout } = await latchkey("user", "list");
+  const { stdout } = await commandLine("user", "list");
   expect(stdout.split("\n").filter((line) => line.startsWith("many-"))).toHaveLength(3_000);
 });
 
@@ -159,7 +163,7 @@ test.each([
 test.each(["copy", "migrate"])("`database %s` needs the database for itself", async (name) => {
   const words = name === "copy" ? ["postgresql://ada@127.0.0.1/x"] : [];
   expect(await latchkey("database", name, ...words)).toEqual(
-    failed(`The data folder ${folder} is in use by another process.\n`),
+    refused(`The data folder ${folder} is in use by another process.\n`),
   );
 });
 
@@ -197,7 +201,7 @@ describe("the socket of a service that was killed", () => {
   });
 
   test("is taken over by the next", async () => {
-    expect(await runCommand(["user", "list"], { DATABASE_URL: url })).toEqual(succeeded(""));
+    expect(await commandHere(["user", "list"], { DATABASE_URL: url })).toMatchObject({ status: 0, stdout: "" });
   });
 
   test("is removed by a stop", async () => {
@@ -213,8 +217,8 @@ test("a folder whose path is too long for a socket stops no start", async () => 
   await createFolder(home);
   const long = await startServer({ DATABASE_URL: `pglite:${home}` });
   onTestFinished(async () => void (await long.stop()));
-  expect(await runCommand(["user", "list"], { DATABASE_URL: `pglite:${home}` })).toEqual(
-    failed(`The data folder ${home} is in use by another process.\n`),
+  expect(await commandHere(["user", "list"], { DATABASE_URL: `pglite:${home}` })).toEqual(
+    refused(`The data folder ${home} is in use by another process.\n`),
   );
 });
 
