@@ -4,6 +4,8 @@ import { alias, startsProcesses } from "./tests/support/vitest-options.js";
 
 const freshBuild = "tests/support/fresh-build.ts";
 const programs = "tests/support/programs.ts";
+/** Services start on copies of a migrated database. */
+const onTemplate = { globalSetup: [programs, freshBuild, "tests/support/template-database.ts"] };
 
 const project = (
   name: string,
@@ -30,7 +32,11 @@ export default defineConfig({
     tags,
     ...startsProcesses,
     projects: [
-      project("browser", "**/*.browser", { provide: { programs: ["chromium", "initdb"] }, maxWorkers: 1 }),
+      project("browser", "**/*.browser", {
+        ...onTemplate,
+        provide: { programs: ["chromium", "initdb"] },
+        maxWorkers: 2,
+      }),
       project("faults", "**/*.machine", faults),
       // With PgBouncer between the service and PostgreSQL; without the files that it could not concern.
       project("pgbouncer", "**/*.machine", {
@@ -47,6 +53,7 @@ export default defineConfig({
         testTimeout: 120_000,
       }),
       project("examples", "examples/*.machine", {
+        ...onTemplate,
         provide: {
           programs: [
             "apache2",
@@ -64,13 +71,15 @@ export default defineConfig({
             "tt-rss/www",
           ],
         },
-        maxWorkers: 1,
+        maxWorkers: 2,
       }),
       project("device", "examples/*.chromium", {
+        ...onTemplate,
         provide: { programs: ["caddy", "chromium", "initdb", "nginx"] },
         maxWorkers: 1,
       }),
       project("validators", "validators/*.machine", {
+        ...onTemplate,
         provide: { programs: ["caddy", "chromium", "java", "nginx", "testssl"] },
         maxWorkers: 1,
       }),

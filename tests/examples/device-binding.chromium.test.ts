@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import pg from "pg";
 import type { BrowserContext, Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../deploy/host";
 import { startBindingBrowser } from "../support/browser/chromium";
 import { logIn, register } from "../support/browser/registration";
@@ -34,13 +34,11 @@ let cluster: PostgresCluster;
 
 beforeAll(async () => {
   cluster = await PostgresCluster.start({ settings: { fsync: "off" } });
-  vi.stubEnv("DATABASE_URL", await cluster.createDatabase());
 });
 
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await cluster.remove();
-});
+afterAll(() => cluster.remove());
+
+const newDatabase = async () => ({ url: await cluster.createDatabase(), drop: async () => {} });
 
 describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
   let example: Example;
@@ -54,7 +52,7 @@ describe.each<ProxyName>(["nginx", "caddy"])("behind %s", (proxy) => {
     profile = await temporaryFolder();
     const { settings, ...installation } = await overTls(await onOneHost(proxy), profile.folder, certificate);
     const on = { ...settings, DEVICE_BOUND_SESSIONS: "on" };
-    example = await startExample({ ...installation, settings: on }, startPage);
+    example = await startExample({ ...installation, settings: on }, startPage, newDatabase);
     database = new pg.Client({ connectionString: example.server.databaseUrl });
     await database.connect();
     browser = await startBindingBrowser(join(profile.folder, "profile"), example.url, certificate);

@@ -10,7 +10,8 @@ import { latchkey } from "../support/command";
 import { isRefused } from "../support/connections";
 import { sendPlainly } from "../support/http";
 import { identityTokens } from "../support/identity-key";
-import { createEmptyDatabase, freePort, type RunningProcess, startServer } from "../support/server";
+import { freePort, type RunningProcess, startServer } from "../support/server";
+import { createDatabase } from "../support/template-copy";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
 
@@ -136,6 +137,7 @@ export type Example = Awaited<ReturnType<typeof startExample>>;
 export async function startExample(
   { proxy, configuration, settings, application: env = {} }: Installation,
   startBehind = startApplication,
+  newDatabase = createDatabase,
 ) {
   const ports = { public: await freePort(), latchkey: await freePort(), application: await freePort() };
   const withPorts = (text: string) =>
@@ -147,7 +149,7 @@ export async function startExample(
     Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, withPorts(value)]));
   const url = withPorts(settings.APP_URL);
   const [database, provider, place] = await Promise.all([
-    createEmptyDatabase(),
+    newDatabase(),
     startIdentityProvider(`${url}/auth/idp/callback`),
     temporaryFolder(),
   ]);

@@ -4,7 +4,8 @@ import { compactDecrypt, decodeProtectedHeader, generateKeyPair, importPKCS8, ty
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
 import { identityTokens } from "../support/identity-key";
-import { createEmptyDatabase, type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { type RunningServer, startServer, type TestDatabase } from "../support/server";
+import { createDatabase } from "../support/template-copy";
 import { Visitor } from "../support/visitor";
 import { python } from "./example";
 
@@ -27,7 +28,7 @@ let key: CryptoKey;
 let token: string;
 
 beforeAll(async () => {
-  database = await createEmptyDatabase();
+  database = await createDatabase();
   const settings = { ...identity, DATABASE_URL: database.url, APP_URL: issuer, RETURN_ORIGINS: audience };
   await (await startServer(settings)).stop();
   key = await signingKeyIn(database.url);

@@ -10,7 +10,8 @@ import { logOut, newAddress, register } from "../support/browser/registration";
 import { arrive } from "../support/browser/site";
 import { createAuthority } from "../support/certificates";
 import { listen } from "../support/listen";
-import { createEmptyDatabase, freePort, startServer } from "../support/server";
+import { freePort, startServer } from "../support/server";
+import { createDatabase } from "../support/template-copy";
 
 const hosts = ["login.example.test", "id.example.test"] as const;
 const certificate = createAuthority().sign("DNS:*.example.test");
@@ -31,7 +32,7 @@ async function startProxy(servicePort: number): Promise<number> {
 }
 
 test("with PASSKEY_RP_ID a passkey that was made at one host signs in at another of the domain", async () => {
-  const [profile, database, servicePort] = await Promise.all([temporaryFolder(), createEmptyDatabase(), freePort()]);
+  const [profile, database, servicePort] = await Promise.all([temporaryFolder(), createDatabase(), freePort()]);
   onTestFinished(profile.remove);
   onTestFinished(database.drop);
   const port = await startProxy(servicePort);

@@ -67,9 +67,11 @@ const created = processValue<Promise<CreatedTemplate>>("test-template");
 /** Migrates one database, of which each test file gets a copy. */
 export default async function setup(project: TestProject) {
   log.level = "silent";
+  const umask = process.umask();
   const url = process.env.DATABASE_URL;
   created.current ??= url && !url.startsWith("pglite:") ? createOnPostgres(url) : createEmbedded();
   const { template, remove } = await created.current;
+  process.umask(umask); // which the embedded database sets, and the workers inherit
   project.provide("template", template);
   return remove;
 }

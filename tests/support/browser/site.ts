@@ -1,7 +1,8 @@
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { type IdentityProvider, startIdentityProvider } from "../../../demo/identity-provider";
-import { createEmptyDatabase, freePort, type RunningServer, startServer, type TestDatabase } from "../server";
+import { freePort, type RunningServer, startServer, type TestDatabase } from "../server";
+import { createDatabase } from "../template-copy";
 import { startBrowser } from "./chromium";
 
 type Settings = Record<string, string>;
@@ -24,7 +25,7 @@ export function startSite(settings: Settings | ((provider: IdentityProvider) => 
     const port = await freePort();
     [browser, database, provider] = await Promise.all([
       startBrowser(),
-      createEmptyDatabase(),
+      createDatabase(),
       startIdentityProvider(`http://localhost:${port}/auth/idp/callback`),
     ]);
     const given = typeof settings === "function" ? settings(provider) : settings;
