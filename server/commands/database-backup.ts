@@ -73,7 +73,7 @@ async function restoreFrom(path: string, { asItWas = false }: { asItWas?: boolea
   const folder = dataFolder();
   const openArchive = async () => (path === "-" ? process.stdin : (await open(path)).createReadStream());
   const restoring = openArchive()
-    .then((archive) => restore(folder, archive, asItWas))
+    .then((archive) => restore(folder, archive, asItWas).finally(() => archive.destroy()))
     .catch((error: unknown) => {
       if (error instanceof RestoreRefused) throw new CommandError(`Nothing was restored: ${refusals[error.reason]}.`);
       throw error;
