@@ -15,6 +15,7 @@ const { values: options } = parseArgs({
     connections: { type: "string", default: "16" },
     processes: { type: "string" },
     pgbouncer: { type: "boolean" },
+    nginx: { type: "boolean" },
     embedded: { type: "boolean" },
   },
 });
@@ -107,9 +108,9 @@ async function compareEnvironments(environments: Record<string, EnvironmentOptio
   }
 }
 
-const againstFolders = (folders: string[]) =>
+const againstFolders = (folders: string[], nginx = false) =>
   compareEnvironments(
-    { "this folder": {}, ...Object.fromEntries(folders.map((folder) => [folder, { folder }])) },
+    { "this folder": { nginx }, ...Object.fromEntries(folders.map((folder) => [folder, { folder, nginx }])) },
     chosen(),
   );
 
@@ -153,7 +154,7 @@ async function start(): Promise<void> {
 }
 
 if (options.embedded) await onEmbedded(options.against ?? []);
-else if (options.against) await againstFolders(options.against);
+else if (options.against) await againstFolders(options.against, options.nginx);
 else if (options.processes) await inProcesses(Number(options.processes));
 else if (options.pgbouncer) await throughPgBouncer();
 else {

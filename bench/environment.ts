@@ -6,6 +6,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { startPgBouncer } from "../tests/support/pgbouncer";
 import { createEmptyDatabase, remixServeListens, type TestDatabase } from "../tests/support/server";
 import { until } from "../tests/support/until";
+import { behindNginx } from "./nginx";
 import { type Program, startProgram } from "./processes";
 import { seed } from "./seed";
 
@@ -20,6 +21,7 @@ export interface EnvironmentOptions {
   more?: Record<string, string>;
   /** Latchkey reaches PostgreSQL through PgBouncer, for a server that asks for no password. */
   pooled?: boolean;
+  nginx?: boolean;
   /** Latchkey has an embedded database, and nothing to be compared with. */
   embedded?: boolean;
 }
@@ -94,7 +96,8 @@ export async function openEnvironment(options: EnvironmentOptions = {}): Promise
   const { url: databaseUrl, drop } = await createEmptyDatabase();
   const pooler = options.pooled ? await startPgBouncer(Number(new URL(databaseUrl).port)) : undefined;
   const more = { ...options.more, ...pooler?.settingsFor(databaseUrl) };
-  const { provider, latchkey } = await startLatchkey(databaseUrl, { ...options, more });
+  const { provider, latchkey: alone } = await startLatchkey(databaseUrl, { ...options, more });
+  const latchkey = options.nginx ? await behindNginx(alone, options.folder) : alone;
   const limit = await startProgram(
     [...tsx, "bench/limit.ts"],
     { DATABASE_URL: databaseUrl, PROVIDER_URL: provider.url },
