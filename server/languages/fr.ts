@@ -287,7 +287,7 @@ export const fr: Texts = {
     },
     noAccess: {
       again: "Réessayer",
-      leave: "Se déconnecter et changer de compte",
+      leave: "Changer de compte",
       signedIn: "Vous êtes connecté en tant que {account}.",
       text: "Vous êtes connecté en tant que {account}. Ce compte n’a pas accès à la page que vous avez ouverte. Le responsable de l’application peut lui donner accès.",
       title: "Vous n’avez pas accès",
