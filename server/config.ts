@@ -71,6 +71,7 @@ function configOf(v: Values, appUrl: string, production: boolean) {
     production,
     ...allowed,
     relyingPartyId: v.PASSKEY_RP_ID ?? passkeyHost(appUrl),
+    /** How long a mailed link can be used. */
     linkMinutes: RESET_TOKEN_TTL_MS / 60_000,
     afterSignIn: given(allowedTarget(v.AFTER_SIGN_IN, allowed)),
     sessionDomain: v.SESSION_DOMAIN,

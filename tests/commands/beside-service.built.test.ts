@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { commandHere, latchkey as runCommand } from "../support/command";
+import { commandHere, failed, latchkey as runCommand, succeeded } from "../support/command";
 import { type RunningServer, startServer } from "../support/server";
 import { createFolder } from "../support/template-copy";
 
@@ -43,8 +43,6 @@ async function ask(request: object): Promise<object[]> {
   const parts = (await text(socket)).trim().split("\n");
   return parts.map((part) => JSON.parse(part));
 }
-
-const refused = (stderr: string) => ({ status: 1, stdout: "", stderr });
 
 const created = (stdout: string) => /^User id: (.+)\n(http.+)\n$/.exec(stdout)?.slice(1) ?? [];
 
@@ -91,7 +89,7 @@ describe("an access token", () => {
     await create(email);
     const removed = await latchkey("user", "remove-token", email, await idOf(email));
     expect(removed).toMatchObject({ status: 0, stdout: "The token is removed.\n" });
-    expect(await latchkey("user", "tokens", email)).toMatchObject({ status: 0, stdout: "" });
+    expect(await commandLine("user", "tokens", email)).toEqual(succeeded(""));
   });
 });
 
@@ -108,8 +106,8 @@ test("the service's log has what a command did", async () => {
 });
 
 test("a command fails as it does without a service", async () => {
-  expect(await latchkey("user", "show", "nobody@example.com")).toEqual(
-    refused("There is no account nobody@example.com.\n"),
+  expect(await commandLine("user", "show", "nobody@example.com")).toEqual(
+    failed("There is no account nobody@example.com.\n"),
   );
 });
 
@@ -162,8 +160,8 @@ test.each([
 
 test.each(["copy", "migrate"])("`database %s` needs the database for itself", async (name) => {
   const words = name === "copy" ? ["postgresql://ada@127.0.0.1/x"] : [];
-  expect(await latchkey("database", name, ...words)).toEqual(
-    refused(`The data folder ${folder} is in use by another process.\n`),
+  expect(await commandLine("database", name, ...words)).toEqual(
+    failed(`The data folder ${folder} is in use by another process.\n`),
   );
 });
 
@@ -201,7 +199,7 @@ describe("the socket of a service that was killed", () => {
   });
 
   test("is taken over by the next", async () => {
-    expect(await commandHere(["user", "list"], { DATABASE_URL: url })).toMatchObject({ status: 0, stdout: "" });
+    expect(await runCommand(["user", "list"], { DATABASE_URL: url })).toEqual(succeeded(""));
   });
 
   test("is removed by a stop", async () => {
@@ -217,8 +215,8 @@ test("a folder whose path is too long for a socket stops no start", async () => 
   await createFolder(home);
   const long = await startServer({ DATABASE_URL: `pglite:${home}` });
   onTestFinished(async () => void (await long.stop()));
-  expect(await commandHere(["user", "list"], { DATABASE_URL: `pglite:${home}` })).toEqual(
-    refused(`The data folder ${home} is in use by another process.\n`),
+  expect(await runCommand(["user", "list"], { DATABASE_URL: `pglite:${home}` })).toEqual(
+    failed(`The data folder ${home} is in use by another process.\n`),
   );
 });
 

@@ -96,14 +96,26 @@ test("a bound session counts by its session cookie alone while DEVICE_BOUND_SESS
   expect(await answersTo([stolen(0), live(1)])).toEqual([bound(0).answer, live(1).answer]);
 });
 
-test("a stored binding that cannot be read fails the requests of its own session alone", async () => {
-  await latchkey.execute(`update session_bindings set cookies = '"broken"' where id = 'binding 7'`);
-  const asked = numbers.flatMap((n) => [bound(n), live(n)]);
-  const settled = await Promise.allSettled(asked.map(answerTo));
-  const failed = settled.flatMap(({ status }, index) => (status === "rejected" ? [asked[index]?.token] : []));
-  expect(failed).toEqual([bound(7).token]);
-  const answers = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-  expect(answers).toEqual(asked.filter(({ token }) => token !== bound(7).token).map(({ answer }) => answer));
+describe("a stored binding that cannot be read", () => {
+  beforeEach(async () => {
+    await latchkey.execute(`update session_bindings set cookies = '"broken"' where id = 'binding 7'`);
+  });
+
+  test("fails the requests of its own session alone", async () => {
+    const asked = numbers.flatMap((n) => [bound(n), live(n)]);
+    const settled = await Promise.allSettled(asked.map(answerTo));
+    const failed = settled.flatMap(({ status }, index) => (status === "rejected" ? [asked[index]?.token] : []));
+    expect(failed).toEqual([bound(7).token]);
+    const answers = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    expect(answers).toEqual(asked.filter(({ token }) => token !== bound(7).token).map(({ answer }) => answer));
+  });
+
+  test("fails a request with the error that it has alone", async () => {
+    const alone = await answerTo(bound(7)).catch((error: unknown) => error);
+    expect(alone).toBeInstanceOf(TypeError);
+    const [beside] = await Promise.all([answerTo(bound(7)).catch((error: unknown) => error), answerTo(live(7))]);
+    expect(beside).toEqual(alone);
+  });
 });
 
 describe("while the database cannot be reached", () => {
