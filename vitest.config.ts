@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { tags } from "./lint/evidence/tags.ts";
-import { alias, onPostgres, startsProcesses } from "./tests/support/vitest-options.js";
+import { alias, liftoffOnly, onPostgres, startsProcesses } from "./tests/support/vitest-options.js";
 
 const template = "tests/support/template-database.ts";
 const freshBuild = "tests/support/fresh-build.ts";
@@ -24,8 +24,6 @@ export default defineConfig({
         globalSetup: [template],
         setupFiles: ["tests/support/cheap-argon2.ts"],
         isolate: false,
-        // V8's second compiler of WebAssembly takes 1.2 s of CPU for each worker's embedded database.
-        execArgv: ["--liftoff-only"],
         typecheck: { enabled: true, include: ["tests/contract/*.test-d.ts"], tsconfig: "tests/contract/tsconfig.json" },
       }),
       project("built", ["tests/**/*.built.test.ts"], { globalSetup: [freshBuild, template], ...startsProcesses }),
@@ -43,6 +41,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     restoreMocks: true,
     unstubEnvs: true,
+    execArgv: liftoffOnly,
     maxWorkers: Math.ceil(availableParallelism() * 1.5), // Some tests wait for a time limit.
     reporters: ["default", "./tests/support/slowest-files.ts"],
     // createRemixStub cannot set React Router's flag v7_startTransition, as Remix's own router does; each file warns of it.

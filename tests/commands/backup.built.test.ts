@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
+import { nodeFlags } from "../support/child-processes";
 import { commandHere } from "../support/command";
 import { type RunningServer, startServer } from "../support/server";
 import { createFolder } from "../support/template-copy";
@@ -41,6 +42,9 @@ beforeAll(async () => {
     await rm(home, { recursive: true });
   };
 });
+
+/** The words of a shell that run the command line. */
+const cli = [`"${process.execPath}"`, ...nodeFlags, "server/cli.js"].join(" ");
 
 const refused = (stderr: string) => ({ status: 1, stdout: "", stderr });
 
@@ -142,7 +146,7 @@ describe("a backup during twenty sign-ins a second", () => {
 });
 
 test("a backup is written to standard output, and restored from standard input", async () => {
-  const shell = `"${process.execPath}" server/cli.js database backup - | DATABASE_URL=pglite:${home}/piped "${process.execPath}" server/cli.js database restore -`;
+  const shell = `${cli} database backup - | DATABASE_URL=pglite:${home}/piped ${cli} database restore -`;
   const child = spawn("sh", ["-c", shell], { env: { ...process.env, NODE_ENV: "production", ...source } });
   expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
   const { stdout } = await commandHere(["user", "list"], settingsOf("piped"));
@@ -158,14 +162,14 @@ test("a backup overwrites no file", async () => {
 
 test("a backup that the disk does not take leaves no file", async () => {
   const file = join(home, "limited");
-  const shell = `ulimit -f 20000 && exec "${process.execPath}" server/cli.js database backup "${file}"`;
+  const shell = `ulimit -f 20000 && exec ${cli} database backup "${file}"`;
   const child = spawn("sh", ["-c", shell], { env: { ...process.env, NODE_ENV: "production", ...source } });
   expect(await new Promise((resolve) => child.once("close", resolve))).toBe(1);
   expect((await readdir(home)).filter((name) => name.startsWith("limited"))).toEqual([]);
 });
 
 test("a backup that is killed leaves no file of the name, and the next one is made", async () => {
-  const args = ["server/cli.js", "database", "backup", join(home, "killed")];
+  const args = [...nodeFlags, "server/cli.js", "database", "backup", join(home, "killed")];
   const child = spawn(process.execPath, args, { env: { ...process.env, NODE_ENV: "production", ...source } });
   const ended = new Promise((resolve) => child.once("close", resolve));
   const isBegun = async () => (await readdir(home)).some((name) => name.startsWith(`killed.${child.pid}`));
@@ -178,7 +182,7 @@ test("a backup that is killed leaves no file of the name, and the next one is ma
 });
 
 test("a restore that is killed leaves an empty folder, which the next one fills", async () => {
-  const args = ["server/cli.js", "database", "restore", "-"];
+  const args = [...nodeFlags, "server/cli.js", "database", "restore", "-"];
   const settings = settingsOf("half-restored");
   const child = spawn(process.execPath, args, { env: { ...process.env, NODE_ENV: "production", ...settings } });
   const ended = new Promise((resolve) => child.once("close", resolve));

@@ -259,8 +259,8 @@ test("an import of more than one batch says how far it is", async () => {
 
 test("an export of more than one batch has every line once", async () => {
   await latchkey.execute(
-    "insert into users (id, email, created_at) select gen_random_uuid(), n || '@example.com', now() from generate_series(1, 10001) n",
+    "insert into users (id, email, created_at) select gen_random_uuid(), n || '@example.com', now() from generate_series(1, 1001) n",
   );
   const emails = (await exported()).map((user) => (user as { email: string }).email);
-  expect([emails.length, new Set(emails).size]).toEqual([10_001, 10_001]);
+  expect([emails.length, new Set(emails).size]).toEqual([1_001, 1_001]);
 });

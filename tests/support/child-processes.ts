@@ -1,4 +1,8 @@
 import { readFileSync } from "node:fs";
+import { liftoffOnly } from "./vitest-options.js";
+
+/** Of the processes that tests start. Measuring programs start what is in production. */
+export const nodeFlags = process.env.VITEST ? liftoffOnly : [];
 
 /** @returns whether the process is there */
 export function signal(pid: number | undefined, name: NodeJS.Signals | 0): boolean {

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import type { Environment } from "#server/config";
+import { nodeFlags } from "./child-processes";
 import { recordedCoverage } from "./coverage/processes";
 
 export interface Finished {
@@ -19,7 +20,7 @@ export async function latchkey(
   settings: Record<string, string> = {},
   folder = process.cwd(),
 ): Promise<Finished> {
-  const child = spawn(process.execPath, [resolve("server/cli.js"), ...words], {
+  const child = spawn(process.execPath, [...nodeFlags, resolve("server/cli.js"), ...words], {
     cwd: folder,
     env: { NODE_ENV: "production", PATH: process.env.PATH, ...recordedCoverage, ...settings },
     stdio: ["ignore", "pipe", "pipe"],

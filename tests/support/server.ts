@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { nodeFlags } from "./child-processes";
 import { killSignal, recordedCoverage } from "./coverage/processes";
 import { administer, databaseUrlOf } from "./postgres";
 import { mailsIn, type SentMail } from "./printed-mails";
@@ -102,10 +103,6 @@ export function watchProcess(child: ChildProcess) {
 /** A shell's words that run a command with one pipe for both its outputs, so that what was printed last is read last. */
 const withOnePipe = ["-c", 'exec "$0" "$@" 2>&1'];
 
-// V8's second compiler of WebAssembly takes 1.2 s of the 2.6 s of CPU of a start on the embedded database. A server that
-// lives for seconds gains nothing by it. Measuring programs start what is in production.
-const flags = process.env.VITEST ? ["--liftoff-only"] : [];
-
 /** @param folder where the built Latchkey is installed */
 export async function spawnServer(
   settings: Record<string, string>,
@@ -113,7 +110,7 @@ export async function spawnServer(
   folder = ".",
 ): Promise<RunningServer> {
   const port = Number(settings.PORT ?? (await freePort()));
-  const child = spawn("sh", [...withOnePipe, process.execPath, ...flags, "server/serve.js", build], {
+  const child = spawn("sh", [...withOnePipe, process.execPath, ...nodeFlags, "server/serve.js", build], {
     cwd: folder,
     env: { PATH: process.env.PATH, NODE_ENV: "production", PORT: String(port), ...recordedCoverage, ...settings },
     stdio: ["ignore", "pipe", "pipe"],

@@ -43,7 +43,7 @@ export function nullIfTaken(error: unknown): null {
 export const lockUser = (em: EntityManager, where: Partial<User>): Promise<User | null> =>
   em.findOne(User, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
 
-const batch = 10_000; // users that are in memory at a time
+const batch = 1_000; // users that are in memory at a time
 const inBatches = { orderBy: { email: "asc" }, limit: batch, disableIdentityMap: true } as const;
 
 /** Reads users in batches, in the order of their addresses. */
