@@ -173,7 +173,7 @@ test("an external sign-in during another process's uncommitted link of its id li
 test("connecting an id that another process is linking to another account is refused", async () => {
   const userId = await createUser(latchkey.em());
   const bob = await createUser(latchkey.em(), { email: "bob@example.com" });
-  await signedIn(latchkey.em(), userId);
+  await signedIn(userId);
   const [session] = await latchkey.execute<{ id: string }>("select id from sessions");
   const by = { user: { id: userId }, sessionId: session!.id, language: "en" } as const;
   const outcome = await whileUncommitted(bob, { idpId: "ada", idpIssuer: "google" }, () =>
@@ -317,7 +317,7 @@ test.each([
   ["end-other-sessions", {}],
   ["change-email", { email: "eve@example.com" }],
 ])("during an uncommitted reset %s by a session that the reset ends changes nothing", async (intent, fields) => {
-  const cookie = await signedIn(latchkey.em(), await createUser(latchkey.em(), { email, idpId: "ada" }));
+  const cookie = await signedIn(await createUser(latchkey.em(), { email, idpId: "ada" }));
   const token = await issueLink(latchkey.em(), PasswordReset, email);
   const { first, second } = await during(
     () => storeWayIn(unknownVisitor, { email, token }, { passwordHash: "a hash" }),
@@ -336,7 +336,7 @@ test.each([
 
 test("a change of the password does not succeed while the account is being deleted", async () => {
   const id = await createUser(latchkey.em());
-  const cookie = await signedIn(latchkey.em(), id);
+  const cookie = await signedIn(id);
   const fields = { currentPassword: goodPassword, ...twice(newPassword) };
   const { first, second } = await during(
     () => deleteAccount({ user: { id: id }, sessionId: null }, email, email),
@@ -372,8 +372,8 @@ test("an external sign-in does not deadlock with a deletion during an uncommitte
 describe("during an uncommitted change of the password", () => {
   const change = async () => {
     const userId = await createUser(latchkey.em());
-    await signedIn(latchkey.em(), userId);
-    await signedIn(latchkey.em(), userId);
+    await signedIn(userId);
+    await signedIn(userId);
     const sessions = await latchkey.execute<{ id: string }>("select id from sessions order by created_at");
     const verified = await verifiedUser();
     const by = (at: number, password: string) =>

@@ -2,6 +2,7 @@ import type { EntityManager } from "@mikro-orm/postgresql";
 import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { startSession } from "#server/accounts/sessions/sessions";
 import { User } from "#server/database/entities";
+import { unitOfWork } from "#server/database/unit-of-work";
 import type { Owner } from "#server/features/owner/signed-in";
 import type { Visitor } from "#server/visitor/visitor";
 import { goodPassword } from "./passwords";
@@ -62,9 +63,8 @@ export async function createUser(em: EntityManager, account: NewAccount = {}): P
 }
 
 /** Starts a session of the user; returns the browser's `Cookie` header. */
-export async function signedIn(em: EntityManager, userId: string, userAgent: string | null = null): Promise<string> {
-  const { token } = await em.transactional((tx) =>
-    startSession(tx, userId, { visitor: { ...unknownVisitor, userAgent }, way: "password" }),
-  );
+export async function signedIn(userId: string, userAgent: string | null = null): Promise<string> {
+  const visitor = { ...unknownVisitor, userAgent };
+  const { token } = await unitOfWork((em) => startSession(em, userId, { visitor, way: "password" }));
   return `session=${token}`;
 }

@@ -85,8 +85,7 @@ export function startLatchkey(environment: Environment = {}, { onNewDatabase = f
     em: () => database.orm.em.fork(),
     createUser: (account?: NewAccount) => createUser(database.orm.em.fork(), account),
     async signedIn(user: string | NewAccount = {}, userAgent?: string): Promise<string> {
-      const em = database.orm.em.fork();
-      return signedIn(em, typeof user === "string" ? user : await createUser(em, user), userAgent);
+      return signedIn(typeof user === "string" ? user : await createUser(database.orm.em.fork(), user), userAgent);
     },
     execute: <T>(sql: string, values: unknown[] = []) => database.orm.em.fork().execute<T[]>(sql, values),
     snapshot: () => snapshot(database),
