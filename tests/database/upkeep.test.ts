@@ -48,7 +48,7 @@ async function openFolder() {
 test("the folder of the embedded database and its log stay as they are after many rounds of links and purges", async () => {
   const { database, folder, log } = await openFolder();
   const sizes: { whole: number; log: number }[] = [];
-  for (let round = 0; round < 12; round++) {
+  for (let round = 0; round < 16; round++) {
     await writeRound(database, round);
     await purgeExpired();
     sizes.push({ whole: await megabytesOf(folder), log: await megabytesOf(log) });
