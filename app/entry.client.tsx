@@ -3,7 +3,7 @@ import { StrictMode, startTransition } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { PageProvider, pageOfDocument } from "./document/page-context";
 
-const content = await pageOfDocument();
+const [content] = await Promise.all([pageOfDocument(), loaderDataDecoded()]);
 
 startTransition(() => {
   hydrateRoot(
@@ -15,3 +15,15 @@ startTransition(() => {
     </StrictMode>,
   );
 });
+
+/**
+ * Remix decodes the loaders' data in the first render of RemixBrowser, which suspends by throwing the promise. A click
+ * during hydration makes React render synchronously. If it suspends then, React stops for good with its error 345.
+ */
+async function loaderDataDecoded(): Promise<void> {
+  try {
+    RemixBrowser({});
+  } catch (decoding) {
+    await decoding;
+  }
+}

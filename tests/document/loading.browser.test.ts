@@ -70,6 +70,20 @@ test("hydration leaves the entry of the history alone", async () => {
   expect(await page.evaluate(() => document.documentElement.dataset.replaced)).toBe("loading");
 });
 
+// Remix decodes the loaders' data within React's first render, which suspends; a click makes React render at once.
+test("a click before the first render is over does not stop hydration", async () => {
+  const page = await site.visit();
+  await page.addInitScript(() => {
+    const addEventListener = document.addEventListener.bind(document);
+    document.addEventListener = (...listener: Parameters<typeof addEventListener>) => {
+      addEventListener(...listener);
+      if (listener[0] === "click") queueMicrotask(() => document.querySelector("h1")?.click());
+    };
+  });
+  await page.goto("/login", { waitUntil: "networkidle" });
+  await page.waitForFunction(() => Object.keys(document.body).some((name) => name.startsWith("__reactFiber")));
+});
+
 test("without the file of the texts a login works as without scripts", async () => {
   const email = "ada@example.com";
   await register(site, await site.visit(), email);
