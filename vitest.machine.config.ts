@@ -35,7 +35,7 @@ export default defineConfig({
       project("browser", "**/*.browser", {
         ...onTemplate,
         provide: { programs: ["chromium", "initdb"] },
-        maxWorkers: 1,
+        maxWorkers: 2,
       }),
       project("faults", "**/*.machine", faults),
       // With PgBouncer between the service and PostgreSQL; without the files that it could not concern.
