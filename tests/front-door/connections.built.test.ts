@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import net from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { takeRequests, timeLimits } from "#server/door/connections";
 import { listen } from "../support/listen";
 import { sendBytes } from "../support/raw-http";
@@ -120,6 +120,15 @@ async function closableServer() {
 const slowReader = get("/large");
 const slowSender = "POST /form HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n";
 
+/** Closes, and lets pass the time that clients have to send their requests and to read their answers. */
+function closeAfterLimit(close: () => Promise<void>): Promise<void> {
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const closed = close();
+  vi.advanceTimersByTime(5_000);
+  return closed;
+}
+
 test("closing waits for the answer that is computed beside slow clients", async () => {
   const { close, port, untilBegun, connect } = await closableServer();
   for (const bytes of [slowReader, slowSender]) connect(bytes);
@@ -127,7 +136,7 @@ test("closing waits for the answer that is computed beside slow clients", async 
   const computed = sendBytes(port, get("/computed"));
   const begun = await untilBegun(3);
   const disconnected = begun.slice(0, 2).map((response) => once(response, "close"));
-  const closed = close();
+  const closed = closeAfterLimit(close);
   await Promise.all(disconnected);
   begun.at(-1)?.end("computed");
   expect(await computed).toMatch(/^HTTP\/1\.1 200 OK\r\nConnection: close\r\n.*computed$/s);
@@ -152,6 +161,6 @@ test.each([
   connect(bytes);
   const [response] = await untilBegun(1);
   const disconnected = once(response!, "close");
-  await close();
+  await closeAfterLimit(close);
   await disconnected;
 });
