@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 
 interface AcceptedMail {
   from: string;
@@ -33,7 +33,20 @@ function headersOf(message: string): Record<string, string> {
 }
 
 /** An SMTP server on loopback until the end of the test. It accepts every mail, unless `options` change that. */
-export async function startSmtpServer(options: SMTPServerOptions = {}) {
+export async function startSmtpServer(options?: SMTPServerOptions) {
+  const { stop, ...server } = await openSmtpServer(options);
+  onTestFinished(stop);
+  return server;
+}
+
+/** {@link startSmtpServer} for the tests of one file. */
+export async function runSmtpServer(options?: SMTPServerOptions) {
+  const { stop, ...server } = await openSmtpServer(options);
+  afterAll(stop);
+  return server;
+}
+
+async function openSmtpServer(options: SMTPServerOptions = {}) {
   const mails: AcceptedMail[] = [];
   let connections = 0;
   const server = new SMTPServer({
@@ -53,7 +66,7 @@ export async function startSmtpServer(options: SMTPServerOptions = {}) {
         callback();
       });
     },
-    closeTimeout: 1, // ms until idle connections are closed at the end of the test
+    closeTimeout: 1, // ms until idle connections are closed at the end
     ...options,
     onConnect(session, callback) {
       connections++;
@@ -63,9 +76,9 @@ export async function startSmtpServer(options: SMTPServerOptions = {}) {
   });
   server.on("error", () => {}); // Clients that do not trust the certificate close the connection.
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => new Promise<void>((resolve) => server.close(resolve)));
   const { port } = server.server.address() as AddressInfo;
-  return { port, mails, connections: () => connections };
+  const stop = () => new Promise<void>((resolve) => server.close(resolve));
+  return { port, mails, connections: () => connections, stop };
 }
 
 /** A server until the end of the test that calls `answer` for each line of an SMTP client. */
