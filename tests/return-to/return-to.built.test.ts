@@ -39,7 +39,7 @@ function expectAllowed(target: string): void {
 /** The texts as a query holds them: encoded, and as they are where a request line may have them. */
 const queriesOf = (text: string) => {
   const raw = text.replace(/[^!-~]/g, "").replace(/#/g, "");
-  return [new URLSearchParams({ return_to: text }).toString(), `return_to=${raw}`];
+  return new Set([new URLSearchParams({ return_to: text }).toString(), `return_to=${raw}`]);
 };
 
 const tried = { accepted: 0, refused: 0 };
@@ -82,7 +82,7 @@ test("no return_to leads to another origin", async () => {
   for (const [, text] of bypasses(own)) await check(text, user);
   await fc.assert(
     fc.asyncProperty(targets, (text) => check(text, user)),
-    { numRuns: runs(15) },
+    { numRuns: runs(3) },
   );
   expect(tried.accepted).toBeGreaterThan(5);
   expect(tried.refused).toBeGreaterThan(50);
