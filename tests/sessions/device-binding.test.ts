@@ -427,6 +427,13 @@ describe("a refresh", () => {
     expect((await new BoundBrowser().ask("/auth/device/refresh", headers)).status).toBe(400);
   });
 
+  test("is one of 400 of one client that each get a challenge", async () => {
+    const browser = await registered();
+    const answers = await Promise.all(Array.from({ length: 400 }, () => browser.refresh(null)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([403]));
+    for (const { headers } of answers) expect(challengeIn(headers)).toMatch(/^[0-9a-f]{64}$/);
+  });
+
   test("is no use of the session", async () => {
     const browser = await registered();
     pass(14 * 24 * 60 * minute - second);
