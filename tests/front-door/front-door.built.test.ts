@@ -3,6 +3,7 @@ import { once } from "node:events";
 import net from "node:net";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runs } from "../support/property-runs";
 import { sendBytes, statusOf } from "../support/raw-http";
 import { runLatchkey } from "../support/running-latchkey";
 import { until } from "../support/until";
@@ -65,7 +66,7 @@ describe("request lines", () => {
         else if (status > 0 && status < 400) outcomes.page++;
         else expect.fail(`answered ${status}`);
       }),
-      { numRuns: 500, verbose: fc.VerbosityLevel.Verbose },
+      { numRuns: runs(200), verbose: fc.VerbosityLevel.Verbose },
     );
     await latchkey.flushed();
     expect(latchkey.output()).not.toMatch(/"level":(?:50|60)/);
