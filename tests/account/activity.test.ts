@@ -427,7 +427,7 @@ describe("/account/activity", () => {
 
   test("says of a reset by a passkey that the passkey replaced the password", async () => {
     await latchkey.execute(
-      "insert into account_events (user_id, at, type, actor, detail) values (?, now(), 'password_reset.completed', 'owner', 'passkey')",
+      "insert into account_events (user_id, at, type, actor, detail) values (?, now() - interval '1 minute', 'password_reset.completed', 'owner', 'passkey')",
       [userId],
     );
     const { data } = await open(await latchkey.signedIn(userId));
