@@ -92,7 +92,9 @@ describe("tokens end", () => {
 });
 
 test("the purge removes expired tokens alone", async () => {
-  await latchkey.execute("update access_tokens set expires_at = now() where user_id = ?", [userId]);
+  await latchkey.execute("update access_tokens set expires_at = now() - interval '1 millisecond' where user_id = ?", [
+    userId,
+  ]);
   await purgeExpired();
   await expectEnded();
 });

@@ -172,7 +172,7 @@ test("an account has at most twenty live tokens", async () => {
   const { status, data } = await latchkey.unchanged(() => make(session));
   expect({ status, errors: Object.keys(data.errors) }).toEqual({ status: 422, errors: ["intent"] });
   await latchkey.execute(
-    "update access_tokens set expires_at = now() where id = (select id from access_tokens limit 1)",
+    "update access_tokens set expires_at = now() - interval '1 millisecond' where id = (select id from access_tokens limit 1)",
   );
   expect((await make(session)).status).toBe(200);
 });
@@ -181,7 +181,9 @@ describe("the list", () => {
   test("has the live tokens, the latest first", async () => {
     for (const name of ["First", "Second", "Ended"]) await make(session, { name });
     await latchkey.execute("update access_tokens set created_at = created_at - interval '1 hour' where name = 'First'");
-    await latchkey.execute("update access_tokens set expires_at = now() where name = 'Ended'");
+    await latchkey.execute(
+      "update access_tokens set expires_at = now() - interval '1 millisecond' where name = 'Ended'",
+    );
     expect(await listed()).toMatchObject([
       { name: "Second", origin: app, lastUsed: null },
       { name: "First", origin: app, lastUsed: null },
@@ -328,7 +330,7 @@ describe("tokens go on", () => {
 
 test("where there are no tokens, nothing is said of them", async () => {
   const token = await madeToken(session);
-  await latchkey.execute("update access_tokens set expires_at = now()");
+  await latchkey.execute("update access_tokens set expires_at = now() - interval '1 millisecond'");
   expect(token).toBeDefined();
   expect(await act(session, "end-other-sessions")).toMatchObject({ location: "/dashboard?notice=sessions_ended" });
 });

@@ -295,7 +295,7 @@ test("a stored token of a suspended account is refused", async () => {
 });
 
 test("an expired token is refused", async () => {
-  await latchkey.execute("update access_tokens set expires_at = now()");
+  await latchkey.execute("update access_tokens set expires_at = now() - interval '1 millisecond'");
   expect(await verify([bearer(token)])).toMatchObject(refusesToken);
   expect(latchkey.events()).toContainEqual({ event: "token.refused", reason: "expired" });
 });

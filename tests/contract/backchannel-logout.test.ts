@@ -170,7 +170,7 @@ describe("a logout token of the provider", () => {
 
   test("is forgotten when it has expired", async () => {
     await spend();
-    await latchkey.execute("update logout_tokens set expires_at = now()");
+    await latchkey.execute("update logout_tokens set expires_at = now() - interval '1 millisecond'");
     await purgeExpired();
     expect(await latchkey.execute("select * from logout_tokens")).toEqual([]);
   });

@@ -189,7 +189,7 @@ describe("to keep", () => {
 
   test("is refused without a password by naming the link that sets one", async () => {
     await latchkey.execute("update users set password_hash = null");
-    await latchkey.execute("update passkeys set questioned_at = now()");
+    await latchkey.execute("update passkeys set questioned_at = now() - interval '1 second'");
     const refused = await keepPasskey(cookieOf(await signInBy(authenticator)));
     expect(refused.data.errors.question).toMatch(/Choose “Set a password by mail” below\.$/);
   });

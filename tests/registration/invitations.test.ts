@@ -118,7 +118,7 @@ describe("the page of the link", () => {
 
   test("says nothing of it after the invitation has ended", async () => {
     const link = await invited();
-    await latchkey.execute("update invitations set expires_at = now()");
+    await latchkey.execute("update invitations set expires_at = now() - interval '1 millisecond'");
     expect((await open(link)).data).toMatchObject({ problem: "dead" });
     await expectInvalidLink(latchkey, (fields) => finish(fields as MailedLink), link, invalidLink);
   });
@@ -214,7 +214,7 @@ describe("POST /register where registration is closed", () => {
 
   test("mails nothing to an address whose invitation has ended", async () => {
     await invited();
-    await latchkey.execute("update invitations set expires_at = now()");
+    await latchkey.execute("update invitations set expires_at = now() - interval '1 millisecond'");
     await askForAccount(email);
     await latchkey.drain();
     expect(latchkey.mails()).toEqual([]);
@@ -285,7 +285,7 @@ describe("`invite`", () => {
 describe("`invitations`", () => {
   test("lists those that are valid", async () => {
     await invited("old@example.com");
-    await latchkey.execute("update invitations set expires_at = now()");
+    await latchkey.execute("update invitations set expires_at = now() - interval '1 millisecond'");
     await invited();
     await invited("bob@example.com", { groups: [] });
     const { stdout } = await command("invitations");
@@ -377,7 +377,7 @@ describe("with PASSWORDS=off", () => {
 
 test("the purge removes what has ended", async () => {
   await invited("old@example.com");
-  await latchkey.execute("update invitations set expires_at = now()");
+  await latchkey.execute("update invitations set expires_at = now() - interval '1 millisecond'");
   await invited();
   await purgeExpired();
   expect(await invitations()).toEqual([{ email }]);
