@@ -2,9 +2,9 @@ import { defineConfig } from "vitest/config";
 import { tags } from "../../lint/evidence/tags.ts";
 import { alias, onPostgres, root } from "../../tests/support/vitest-options.js";
 
-// Stryker runs tests in threads, in which those of a start cannot change the folder or the umask. The outcome of
-// races.test.ts depends on time, so a mutant may survive it once and not again. The contract tests of settings and mail
-// drivers reach no mutant.
+// Stryker runs tests in threads, in which those of a start and of a database in a folder cannot change the folder or the
+// umask. The outcome of races.test.ts depends on time, so a mutant may survive it once and not again. The contract tests
+// of settings and mail drivers reach no mutant.
 export default defineConfig({
   root,
   resolve: { alias },
@@ -12,9 +12,10 @@ export default defineConfig({
     tags,
     include: ["tests/**/*.test.ts"],
     exclude: [
-      "tests/**/*.{built,browser,machine}.test.ts",
+      "tests/**/*.{built,browser,chromium,machine}.test.ts",
       onPostgres ? "tests/**/!(interleavings).postgres.test.ts" : "tests/**/*.postgres.test.ts",
       "tests/configuration/{start,start-failures}.test.ts",
+      "tests/{commands/doctor-embedded,database/flushes,database/start-limits,database/upkeep}.test.ts",
       "tests/{branding/contrast,front-door/properties,passkeys/malformed-answers,reset/races}.test.ts",
       "tests/contract/{configuration,dependencies,mail,smtp}.test.ts",
     ],
