@@ -1,23 +1,23 @@
 import fs from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { checkEmbedded } from "#server/commands/doctor/embedded";
-import { openDatabase } from "#server/database/orm";
+import { folderOf } from "#server/database/embedded";
+import { type Database, openDatabase } from "#server/database/orm";
 import { createFolder } from "../support/template-copy";
 
-async function check(parent: string) {
-  const home = await mkdtemp(join(parent, "latchkey-doctor-"));
-  const { url } = await createFolder(join(home, "data"));
-  const database = await openDatabase(url);
-  onTestFinished(async () => {
+let database: Database;
+let folder: string;
+
+beforeAll(async () => {
+  const { url, drop } = await createFolder();
+  database = await openDatabase(url);
+  folder = folderOf(url) as string;
+  return async () => {
     await database.close();
-    await rm(home, { recursive: true });
-  });
-  return checkEmbedded(database, join(home, "data"));
-}
+    await drop();
+  };
+});
 
 /** What statfs(2) says of every file system, in part. */
 function pretend(part: { type?: number; bavail?: number }): void {
@@ -32,7 +32,7 @@ function pretend(part: { type?: number; bavail?: number }): void {
 
 test("the doctor tells the sizes of an embedded database and its log, its last checkpoint, and that commits are flushed", async () => {
   pretend({});
-  expect(await check(tmpdir())).toEqual({
+  expect(await checkEmbedded(database, folder)).toEqual({
     status: "ok",
     name: "database",
     found: expect.stringMatching(
@@ -42,7 +42,7 @@ test("the doctor tells the sizes of an embedded database and its log, its last c
 });
 
 test("the doctor warns of an embedded database in memory", async () => {
-  expect(await check("/dev/shm")).toMatchObject({
+  expect(await checkEmbedded(database, "/dev/shm")).toMatchObject({
     status: "warn",
     found: expect.stringMatching(/; commits are not flushed to a disk \(tmpfs\)$/),
   });
@@ -50,10 +50,13 @@ test("the doctor warns of an embedded database in memory", async () => {
 
 test("the doctor warns of an embedded database in a container's own layer", async () => {
   pretend({ type: 0x794c7630 });
-  expect(await check(tmpdir())).toMatchObject({ status: "warn", found: expect.stringContaining("(overlay)") });
+  expect(await checkEmbedded(database, folder)).toMatchObject({
+    status: "warn",
+    found: expect.stringContaining("(overlay)"),
+  });
 });
 
 test("the doctor warns of an embedded database with less than 200 MB left", async () => {
   pretend({ bavail: 100 });
-  expect(await check(tmpdir())).toMatchObject({ status: "warn", fix: "make room: it needs 200 MB" });
+  expect(await checkEmbedded(database, folder)).toMatchObject({ status: "warn", fix: "make room: it needs 200 MB" });
 });
