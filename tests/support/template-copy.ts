@@ -1,4 +1,5 @@
-import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { cpSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
@@ -37,6 +38,6 @@ export async function createDatabase(): Promise<TestDatabase> {
 /** A migrated embedded database, in a new folder if none is named. */
 export async function createFolder(named?: string): Promise<TestDatabase> {
   const folder = named ?? (await mkdtemp(join(tmpdir(), "latchkey-data-")));
-  await cp(inject("template").folder, folder, { recursive: true });
+  cpSync(inject("template").folder, folder, { recursive: true }); // `cp` of 1,100 files takes twice as much CPU.
   return { url: `pglite:${folder}`, drop: () => rm(folder, { recursive: true, force: true }) };
 }
