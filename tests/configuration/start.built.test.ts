@@ -6,15 +6,9 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Check } from "#server/commands/doctor/check";
-import { latchkey } from "../support/command";
+import { failed, latchkey } from "../support/command";
 import { listen } from "../support/listen";
-import {
-  createEmptyDatabase,
-  type RunningServer,
-  spawnServer,
-  startServer,
-  type TestDatabase,
-} from "../support/server";
+import { type RunningServer, spawnServer, startServer } from "../support/server";
 
 /** Starts the production build, which must exit with status 1; resolves with its whole output. */
 async function failedStart(settings: Record<string, string>): Promise<string> {
@@ -87,28 +81,35 @@ describe("the .env of the folder", () => {
 });
 
 describe("the data folder", () => {
-  let database: TestDatabase;
+  let parent: string;
+  let folder: string;
+  let database: { DATABASE_URL: string };
   let first: RunningServer;
 
   beforeAll(async () => {
-    database = await createEmptyDatabase("embedded");
-    first = await startServer({ DATABASE_URL: database.url });
+    parent = await mkdtemp(join(tmpdir(), "latchkey-data-"));
+    folder = join(parent, "x".repeat(120));
+    database = { DATABASE_URL: `pglite:${folder}` };
+    first = await startServer(database);
   });
 
   afterAll(async () => {
     await first.kill();
-    await database.drop();
+    await rm(parent, { recursive: true });
+  });
+
+  test("may have a path that is too long for a socket: commands say that it is in use", async () => {
+    expect(await latchkey(["user", "list"], database)).toEqual(
+      failed(`The data folder ${folder} is in use by another process.\n`),
+    );
   });
 
   test("is for one process at a time", async () => {
-    expect(await failedStart({ DATABASE_URL: database.url })).toMatch(
-      /^The data folder \S+ is in use by another process\.\n$/,
-    );
+    expect(await failedStart(database)).toMatch(/^The data folder \S+ is in use by another process\.\n$/);
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
   });
 
   test("is for its owner only", async () => {
-    const folder = database.url.slice("pglite:".length);
     const files = await readdir(folder, { recursive: true });
     const modes = await Promise.all(files.map(async (name) => [name, (await stat(join(folder, name))).mode & 0o077]));
     expect(files.length).toBeGreaterThan(100);
@@ -117,7 +118,7 @@ describe("the data folder", () => {
 
   test("outlives a kill", async () => {
     await first.kill();
-    const next = await startServer({ DATABASE_URL: database.url });
+    const next = await startServer(database);
     onTestFinished(next.kill);
     expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
     expect(await next.stop()).toBe(0);
