@@ -1,18 +1,19 @@
 import { execFile } from "node:child_process";
-import fs from "node:fs";
+import fs, { cpSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { countAttempt, loginLimit } from "#server/accounts/limits/rate-limits";
 import { openEmbeddedDatabase } from "#server/database/embedded";
-import { migrate } from "#server/database/migrate";
+import { databaseFolder } from "#server/database/folder-lock";
+import * as made from "#server/database/initdb";
 import { type Database, openDatabase } from "#server/database/orm";
 import { query, setOrm } from "#server/database/unit-of-work";
-import { prepareQueues } from "#server/queue/boss";
 import { JobQueue, mails } from "#server/queue/job-queue";
+import { nodeFlags } from "../support/child-processes";
 import { createFolder } from "../support/template-copy";
 
 const folder = await mkdtemp(join(tmpdir(), "latchkey-flush-"));
@@ -42,11 +43,13 @@ let flushedByStart: string[];
 
 beforeAll(async () => {
   recordFlushes();
+  const template = join(inject("template").folder, databaseFolder);
+  const initdb = vi.spyOn(made, "initdb"); // takes two seconds of CPU
+  initdb.mockImplementation(async (files) => cpSync(template, files, { recursive: true }));
   database = await openDatabase(`pglite:${dataFolder}`);
+  initdb.mockRestore();
   flushedByStart = flushed;
   setOrm(database.orm);
-  await migrate(database.orm);
-  await prepareQueues(database.orm.em.getKnex());
   queue = new JobQueue(database.orm);
   await queue.open();
 });
@@ -124,7 +127,7 @@ test("a first start that was cut off is made anew", async () => {
 });
 
 const commitOnBrokenDisk = `
-  import fs from "node:fs";
+  import fs, { cpSync } from "node:fs";
   import { syncBuiltinESMExports } from "node:module";
   import pg from "pg";
   import { openEmbeddedDatabase } from "./server/database/embedded.ts";
@@ -147,22 +150,25 @@ const checkpointOnBrokenDisk = `
   console.log("flushed");
 `;
 
-test.each([
-  ["a commit that cannot be flushed is not answered, and", commitOnBrokenDisk],
-  ["a flush of the tables that fails", checkpointOnBrokenDisk],
-])("%s ends the process with a line", async (_what, program) => {
+describe("on a broken disk", () => {
   const FOLDER = join(folder, "broken-disk");
-  await createFolder(FOLDER);
-  onTestFinished(() => rm(FOLDER, { recursive: true }));
-  const args = ["--import", "tsx", "--input-type=module", "--eval", program];
-  const ended = await new Promise<{ code: unknown; output: string }>((resolve) => {
-    const env = { ...process.env, NODE_ENV: "production" as const, FOLDER };
-    execFile(process.execPath, args, { env }, (error, stdout) => resolve({ code: error?.code, output: stdout }));
-  });
-  expect(ended.code).toBe(1);
-  expect(ended.output.trim().split("\n")).toHaveLength(1);
-  expect(JSON.parse(ended.output)).toMatchObject({
-    level: 60,
-    msg: "The embedded database cannot be flushed to the disk.",
+
+  beforeAll(async () => void (await createFolder(FOLDER)));
+
+  test.each([
+    ["a commit that cannot be flushed is not answered, and", commitOnBrokenDisk],
+    ["a flush of the tables that fails", checkpointOnBrokenDisk],
+  ])("%s ends the process with a line", async (_what, program) => {
+    const args = [...nodeFlags, "--import", "tsx", "--input-type=module", "--eval", program];
+    const ended = await new Promise<{ code: unknown; output: string }>((resolve) => {
+      const env = { ...process.env, NODE_ENV: "production" as const, FOLDER };
+      execFile(process.execPath, args, { env }, (error, stdout) => resolve({ code: error?.code, output: stdout }));
+    });
+    expect(ended.code).toBe(1);
+    expect(ended.output.trim().split("\n")).toHaveLength(1);
+    expect(JSON.parse(ended.output)).toMatchObject({
+      level: 60,
+      msg: "The embedded database cannot be flushed to the disk.",
+    });
   });
 });
