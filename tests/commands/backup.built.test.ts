@@ -1,6 +1,17 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { appendFile, copyFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "tar";
@@ -258,10 +269,13 @@ describe("a restore is refused, and leaves the folder as it was,", () => {
   });
 
   test("into a folder that has a database", async () => {
-    await createFolder(join(home, "taken"));
+    const database = join(home, "taken", "pglite");
+    await mkdir(database, { recursive: true });
+    await writeFile(join(database, "PG_VERSION"), "18\n");
     expect(await commandHere(["database", "restore", whole], settingsOf("taken"))).toEqual(
       refused("Nothing was restored: the data folder has a database.\n"),
     );
+    expect(await readdir(database)).toEqual(["PG_VERSION"]);
   });
 });
 
