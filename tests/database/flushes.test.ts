@@ -1,17 +1,17 @@
 import { execFile } from "node:child_process";
-import fs, { cpSync } from "node:fs";
+import fs from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { countAttempt, loginLimit } from "#server/accounts/limits/rate-limits";
 import { openEmbeddedDatabase } from "#server/database/embedded";
-import { databaseFolder } from "#server/database/folder-lock";
-import * as made from "#server/database/initdb";
+import { migrate } from "#server/database/migrate";
 import { type Database, openDatabase } from "#server/database/orm";
 import { query, setOrm } from "#server/database/unit-of-work";
+import { prepareQueues } from "#server/queue/boss";
 import { JobQueue, mails } from "#server/queue/job-queue";
 import { nodeFlags } from "../support/child-processes";
 import { createFolder } from "../support/template-copy";
@@ -43,13 +43,11 @@ let flushedByStart: string[];
 
 beforeAll(async () => {
   recordFlushes();
-  const template = join(inject("template").folder, databaseFolder);
-  const initdb = vi.spyOn(made, "initdb"); // takes two seconds of CPU
-  initdb.mockImplementation(async (files) => cpSync(template, files, { recursive: true }));
   database = await openDatabase(`pglite:${dataFolder}`);
-  initdb.mockRestore();
   flushedByStart = flushed;
   setOrm(database.orm);
+  await migrate(database.orm);
+  await prepareQueues(database.orm.em.getKnex());
   queue = new JobQueue(database.orm);
   await queue.open();
 });
@@ -127,7 +125,7 @@ test("a first start that was cut off is made anew", async () => {
 });
 
 const commitOnBrokenDisk = `
-  import fs, { cpSync } from "node:fs";
+  import fs from "node:fs";
   import { syncBuiltinESMExports } from "node:module";
   import pg from "pg";
   import { openEmbeddedDatabase } from "./server/database/embedded.ts";
