@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { cpSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,10 +9,8 @@ import { listenOnSocket } from "#server/database/embedded";
 import { administer, databaseUrlOf } from "./postgres";
 import type { TestDatabase } from "./server";
 
-let databases = 0;
-
 async function copyOnPostgres(url: string, template: string): Promise<TestDatabase> {
-  const name = `${template}_${process.pid}_${databases++}`;
+  const name = `${template}_${randomBytes(8).toString("hex")}`;
   await administer(url, `create database ${name} template ${template}`);
   return {
     url: databaseUrlOf(url, name),
