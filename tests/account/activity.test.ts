@@ -15,7 +15,7 @@ import {
   resetWith,
 } from "../support/account-calls";
 import { Authenticator } from "../support/authenticator";
-import { google, signInWithGoogle } from "../support/google-sign-in";
+import { comeBack, google, googleAnswers, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, registrationLink, resetLink } from "../support/mailed-links";
 import { addPasskey, signInBy } from "../support/passkeys";
@@ -151,6 +151,12 @@ describe("the history tells", () => {
   test("a link by the provider's verified address", async () => {
     await signInWithGoogle({ sub: "1", email, email_verified: true });
     expect((await changes()).map(({ type }) => type).sort()).toEqual(["idp.linked", "session.started"]);
+  });
+
+  test("the browser of a link by the provider's verified address", async () => {
+    googleAnswers({ sub: "1", email, email_verified: true });
+    await comeBack(undefined, undefined, inFirefox);
+    expect(await changes()).toContainEqual(expect.objectContaining({ ...owner, type: "idp.linked" }));
   });
 
   test("an added passkey", async () => {

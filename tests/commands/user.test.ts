@@ -387,6 +387,12 @@ describe("`create --mail` with REGISTRATION=closed", () => {
     const jobs = await latchkey.execute("select data from pgboss.job where data ->> 'email' is not null");
     expect(jobs).toEqual([{ data: { task: "mail_invitation", email, language: "de" } }]);
   });
+
+  test("logs the invitation when it is sent", async () => {
+    await create();
+    await latchkey.drain();
+    expect(latchkey.events()).toContainEqual({ event: "registration.sent" });
+  });
 });
 
 describe("with PASSWORDS=off", () => {

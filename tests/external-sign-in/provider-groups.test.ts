@@ -243,6 +243,12 @@ describe("user.groups_changed", () => {
     expect(await actors()).toEqual(["provider"]);
   });
 
+  test("is in the history as the provider's change where the sign-in links an account", async () => {
+    await latchkey.createUser();
+    await signIn({ groups: ["staff"] });
+    expect(await actors()).toEqual(["provider"]);
+  });
+
   test("is in the history as the owner's change after `unlink-provider`", async () => {
     await latchkey.signedIn();
     const cookie = sessionOf(await signIn({ groups: ["staff"] }));

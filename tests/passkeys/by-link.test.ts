@@ -259,6 +259,12 @@ describe("a reset by a passkey", () => {
     expect(options.excludeCredentials).toEqual([expect.objectContaining({ id })]);
   });
 
+  test("excludes no passkey of another account", async () => {
+    await addPasskey(new Authenticator(), await latchkey.signedIn({ email: "bob@example.com" }));
+    const { options } = await begin("reset", await resetLink(latchkey));
+    expect(options.excludeCredentials).toEqual([]);
+  });
+
   test("puts the earlier passkey alone in question", async () => {
     await addPasskey(new Authenticator(), await latchkey.signedIn(userId), { name: "Old phone" });
     const authenticator = new Authenticator();
@@ -353,6 +359,12 @@ describe("a reset by a passkey", () => {
     test("is mailed to the owner as a passkey that was added alone", async () => {
       await latchkey.drain();
       expect(latchkey.mails().map(({ subject }) => subject)).toEqual(["Reset your password", "A passkey was added"]);
+    });
+
+    test("is mailed to the owner with the name of the passkey", async () => {
+      await latchkey.drain();
+      const [passkey] = await passkeys();
+      expect(latchkey.mails().at(-1)?.text).toContain(`“${passkey?.name}”`);
     });
   });
 
