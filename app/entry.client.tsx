@@ -18,7 +18,7 @@ startTransition(() => {
 
 /**
  * Remix decodes the loaders' data in the first render of RemixBrowser, which suspends by throwing the promise. A click
- * during hydration makes React render synchronously. If it suspends then, React stops for good with its error 345.
+ * before that render ends makes React hydrate synchronously; if the render suspends, React gives up with its error 345.
  */
 async function loaderDataDecoded(): Promise<void> {
   try {

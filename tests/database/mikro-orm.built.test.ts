@@ -8,18 +8,17 @@ import { openDatabase } from "#server/database/orm";
 import { createDatabase } from "../support/template-copy";
 
 const run = promisify(execFile);
-const { scripts } = JSON.parse(await readFile("package.json", "utf8"));
 
-/** Runs a MikroORM command by the words of `npm run mikro-orm`; rejects when it exits with another status than 0. */
+/** Runs a MikroORM command; rejects when it exits with another status than 0. */
 async function mikroOrm(url: string, ...command: string[]): Promise<string> {
   const env = { ...process.env, DATABASE_URL: url };
-  const { stdout, stderr } = await run("sh", ["-c", `${scripts["mikro-orm"]} "$@"`, "sh", ...command], { env });
+  const { stdout, stderr } = await run("npm", ["run", "--silent", "mikro-orm", "--", ...command], { env });
   expect(stderr).not.toContain("ts-node");
   return stdout;
 }
 
 async function fixed(path: string, text: string): Promise<string> {
-  const biome = run("node_modules/.bin/biome", ["check", "--write", `--stdin-file-path=${path}`]);
+  const biome = run("npx", ["biome", "check", "--write", `--stdin-file-path=${path}`]);
   biome.child.stdin?.end(text);
   return (await biome).stdout;
 }

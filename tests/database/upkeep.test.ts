@@ -19,7 +19,10 @@ async function megabytesOf(folder: string): Promise<number> {
   return sizes.reduce((sum, { size }) => sum + size, 0) / megabyte;
 }
 
-/** A round of 2,000 links that are asked for, and expire: what a busy minute leaves. 4 MiB more fill the log in few rounds. */
+/**
+ * Writes what a busy minute leaves: 2,000 links that were asked for, and expired. The log gets 4 MiB more, so that a
+ * missing checkpoint shows in a few rounds.
+ */
 async function writeRound({ orm }: Database, round: number): Promise<void> {
   const em = orm.em.fork();
   const numbers = "generate_series(1, 2000) n";

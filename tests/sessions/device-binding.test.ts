@@ -427,7 +427,7 @@ describe("a refresh", () => {
     expect((await new BoundBrowser().ask("/auth/device/refresh", headers)).status).toBe(400);
   });
 
-  test("is one of 400 of one client that each get a challenge", async () => {
+  test("gets a challenge, as each of 400 of one client does", async () => {
     const browser = await registered();
     const answers = await Promise.all(Array.from({ length: 400 }, () => browser.refresh(null)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([403]));

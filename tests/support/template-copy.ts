@@ -37,6 +37,6 @@ export async function createDatabase(): Promise<TestDatabase> {
 /** A migrated embedded database, in a new folder if none is named. */
 export async function createFolder(named?: string): Promise<TestDatabase> {
   const folder = named ?? (await mkdtemp(join(tmpdir(), "latchkey-data-")));
-  cpSync(inject("template").folder, folder, { recursive: true }); // `cp` of 1,100 files takes twice as much CPU.
+  cpSync(inject("template").folder, folder, { recursive: true }); // `cp` of 1,100 files takes more CPU.
   return { url: `pglite:${folder}`, drop: () => rm(folder, { recursive: true, force: true }) };
 }

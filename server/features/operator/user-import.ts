@@ -139,7 +139,7 @@ export async function importUsers(
       const removed = await run<{ live: boolean }>(removeInvitations(table), [some]);
       uninvited += removed.filter(({ live }) => live).length;
       const added = await run<Pick<User, "id" | "email" | "name" | "groups">>(insertUsers(table), [some]);
-      // A plan that was made while there were few accounts reads all of them for each row that refers to one.
+      // A foreign key's plan that was made while there were few accounts reads all of them for each new row.
       await run("discard plans");
       const ids = added.map(({ id }) => id);
       await record(em, ids, {}, { type: "registration.completed" });
