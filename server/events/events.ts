@@ -348,6 +348,15 @@ export type NoticeTask = { [Name in EventName]: ValueOf<Name, "mail"> }[EventNam
 /** The types of the webhooks. */
 export type WebhookType = { [Name in EventName]: ValueOf<Name, "webhook"> }[EventName];
 
+/** What a webhook's data have beside the user. */
+export interface WebhookDetails {
+  /** Of `user.email_changed`. */
+  previousEmail?: string;
+  /** Of `session.ended`: 1 to 50 names of sessions, and why they ended. */
+  sids?: string[];
+  reason?: ToldSessionEnd;
+}
+
 /** The changes of an account that are told to everybody whom their entry names. */
 export type Change = {
   [Name in ToldIn<"log">]: Events[Name] extends { user: "always" } & ({ mail: string } | { webhook: string })

@@ -1,4 +1,4 @@
-import type { LoggedEvent, NoticeTask, ToldSessionEnd, WebhookType } from "../events/events";
+import type { LoggedEvent, NoticeTask, WebhookDetails, WebhookType } from "../events/events";
 import type { Language } from "../languages/languages";
 
 /** The queue of mails and all other work in the service. */
@@ -28,11 +28,6 @@ export interface ChangedUser {
   name: string | null;
   pictureUrl: string | null;
   groups: string[];
-  /** Only for `user.email_changed`. */
-  previousEmail?: string;
-  /** Only for `session.ended`: 1 to 50 names of sessions, and why they ended. */
-  sids?: string[];
-  reason?: ToldSessionEnd;
 }
 
 /** Ways to sign in about which the account page asks: the names of passkeys, and whether the provider is one. */
@@ -79,7 +74,7 @@ export const mailKind = (task: `mail_${MailKind}`) => task.replace("mail_", "") 
 export interface WebhookJob {
   task: "webhook";
   type: WebhookType;
-  data: ChangedUser;
+  data: ChangedUser & WebhookDetails;
 }
 
 /** A job's call to the mail service, or what stands in for it. */

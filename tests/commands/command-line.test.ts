@@ -47,15 +47,13 @@ describe("--help", () => {
 });
 
 test("the --help of a command explains it with its options", async () => {
-  const { status, stdout, stderr } = await latchkey.command("user", "create", "--help");
+  const { status, stdout, stderr } = await latchkey.command("user", "groups", "--help");
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(inOneLine(stdout)).toBe(
-    "Usage: latchkey user create EMAIL [--name NAME] [--mail] " +
-      "Creates an account without a password, and prints its id and a link with which its owner chooses one. Nothing is " +
-      "mailed, unless --mail mails an invitation in place of the link. With PASSWORDS=off there is no link, and the " +
-      "invitation leads to the provider. The link can be used once, for 60 minutes: hand it to nobody but the owner. " +
-      "Latchkey does not check that the address is the owner's: you do. " +
-      "Options: --name <NAME> the name that pages show --mail mail an invitation, and print no link -h, --help print this text ",
+    "Usage: latchkey user groups EMAIL [--add NAME] [--remove NAME] " +
+      "Prints the account's groups, one to a line, after the change, and says which of them come from the provider " +
+      "(IDP_GROUPS_CLAIM): those are removed there. `/auth/verify` tells all of them to the applications. " +
+      "Options: --add <NAME> add a group; can be repeated --remove <NAME> remove a group; can be repeated -h, --help print this text ",
   );
 });
 

@@ -1,4 +1,5 @@
 import { expectTypeOf, test } from "vitest";
+import type { WebhookDetails } from "#server/events/events";
 import type { WebhookPayload } from "#server/features/application/webhooks";
 import type { PostmarkAnswer, PostmarkEmail } from "#server/mail-services/postmark";
 import type { ResendAnswer, ResendEmail } from "#server/mail-services/resend";
@@ -83,8 +84,8 @@ test("Postmark's mails have their documented types", () => {
 
 test("a webhook's user has the types of /auth/session", () => {
   const user = { id: "", email: "", name: null as string | null, pictureUrl: null as string | null, groups: [""] };
-  expectTypeOf<Omit<ChangedUser, "previousEmail" | "sids" | "reason">>().toEqualTypeOf(user);
-  expectTypeOf<ChangedUser["previousEmail"]>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<ChangedUser>().toEqualTypeOf(user);
+  expectTypeOf<WebhookDetails["previousEmail"]>().toEqualTypeOf<string | undefined>();
 });
 
 test("a webhook's body has the types of Standard Webhooks 1.0", () => {
@@ -103,7 +104,7 @@ test("a webhook's body has the types of Standard Webhooks 1.0", () => {
           | "user.deleted"
           | "session.ended";
         timestamp: string;
-        data: ChangedUser;
+        data: ChangedUser & WebhookDetails;
       }
     | { type: "latchkey.test"; timestamp: string; data: Record<string, never> }
   >();

@@ -2,11 +2,11 @@ import type { EntityManager } from "@mikro-orm/postgresql";
 import { config } from "../../config";
 import { Passkey, type User } from "../../database/entities";
 import { afterCommit } from "../../database/unit-of-work";
-import { type Change, toldOf, type Variant, type WebhookType } from "../../events/events";
+import { type Change, toldOf, type Variant, type WebhookDetails, type WebhookType } from "../../events/events";
 import { isLanguage, type Language } from "../../languages/languages";
 import { logEvent } from "../../log";
 import { enqueue, queue } from "../../queue/job-queue";
-import type { ChangedUser, QuestionedWays } from "../../queue/jobs";
+import type { QuestionedWays } from "../../queue/jobs";
 import { browserName } from "../../visitor/browsers";
 import { groupsOf } from "../groups/membership";
 import { isUsable } from "../passkeys/relying-party";
@@ -25,12 +25,12 @@ export async function announce(
   em: EntityManager,
   type: WebhookType,
   users: Announced | Announced[],
-  moreOf: (user: Announced) => Pick<ChangedUser, "previousEmail" | "sids" | "reason"> = () => ({}),
+  detailsOf: (user: Announced) => WebhookDetails = () => ({}),
 ): Promise<void> {
   if (!config().webhook) return;
   const jobs = [users].flat().map((user) => {
     const { id, email, name = null, pictureUrl } = user;
-    const data = { id, email, name, pictureUrl: shownPicture(pictureUrl), groups: groupsOf(user), ...moreOf(user) };
+    const data = { id, email, name, pictureUrl: shownPicture(pictureUrl), groups: groupsOf(user), ...detailsOf(user) };
     return { task: "webhook" as const, type, data };
   });
   await queue().enqueueWebhooks(em, jobs);

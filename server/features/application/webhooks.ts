@@ -5,8 +5,7 @@ import { Webhook } from "standardwebhooks";
 import { callText } from "../../calls/json-client";
 import { config } from "../../config";
 import { CallError } from "../../errors";
-import type { WebhookType } from "../../events/events";
-import type { ChangedUser, JobHandler, WebhookJob } from "../../queue/jobs";
+import type { JobHandler, WebhookJob } from "../../queue/jobs";
 import { isLoopback } from "../../settings/formats";
 
 const privateRanges = ["private", "loopback", "linkLocal", "uniqueLocal", "carrierGradeNat", "unspecified"];
@@ -44,7 +43,7 @@ async function refusePrivateAddress(url: string, call: () => Promise<unknown>): 
 
 /** Standard Webhooks 1.0, "Payload structure". */
 export type WebhookPayload =
-  | { type: WebhookType; timestamp: string; data: ChangedUser }
+  | { type: WebhookJob["type"]; timestamp: string; data: WebhookJob["data"] }
   | { type: "latchkey.test"; timestamp: string; data: Record<string, never> };
 
 /**
