@@ -300,6 +300,15 @@ describe("a refused callback", () => {
       expect(await users()).toEqual([]);
     });
   });
+
+  test("because of a database failure is no refusal in the history", async () => {
+    await signInWithGoogle(ada);
+    const events = () => latchkey.execute("select * from account_events");
+    const before = await events();
+    googleAnswers(ada);
+    await latchkey.withoutTable("sessions", () => comeBack({ code: "c", state }));
+    expect(await events()).toEqual(before);
+  });
 });
 
 test("any other failure is logged with the reason database or unexpected", () => {

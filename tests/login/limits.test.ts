@@ -200,3 +200,10 @@ test("of 30 right logins at once the ten that are allowed leave no block when th
   for (let taken = 0; taken < 10; taken++) await takeBackCount(counters);
   expect(await count(counters)).toBeNull();
 });
+
+test("an unexpected error while an attempt is taken back is reported", async () => {
+  const counters = countersOf(loginLimit, "ada@example.com", "192.0.2.1");
+  await latchkey.withoutTable("rate_limits", () =>
+    expect(takeBackCount(counters)).rejects.toThrow('"rate_limits" does not exist'),
+  );
+});

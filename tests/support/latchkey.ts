@@ -99,7 +99,7 @@ export function startLatchkey(environment: Environment = {}, { onNewDatabase = f
       expect(await snapshot(database, except)).toEqual(before);
       return result;
     },
-    async withoutTable(table: string, work: () => Promise<void>): Promise<void> {
+    async withoutTable(table: string, work: () => Promise<unknown>): Promise<void> {
       const rename = (from: string, to: string) =>
         database.orm.em.fork().execute(`alter table ${from} rename to ${to}`);
       await rename(table, "gone");
