@@ -121,9 +121,10 @@ test("an empty environment gives every default", { tags: "13.2.3" }, () => {
 });
 
 test("every setting is read", () => {
-  const config = loadConfig({
+  const logo = '<svg xmlns="http://www.w3.org/2000/svg"/>';
+  const set = {
     NODE_ENV: "production",
-    APP_URL: "https://latchkey.example/",
+    APP_URL: "https://login.latchkey.example/",
     DATABASE_URL: "postgresql://latchkey@pooler.example:6432/latchkey",
     DATABASE_DIRECT_URL: "postgresql://latchkey@a.example,b.example:5433/latchkey?target_session_attrs=read-write",
     PORT: "8080",
@@ -138,6 +139,7 @@ test("every setting is read", () => {
     METRICS_PORT: "9464",
     METRICS_HOST: "::1",
     BRAND_NAME: " Example & Co. ",
+    BRAND_LOGO: fileOf(logo),
     BRAND_COLOR: "#AbCdEf",
     TERMS_URL: "https://example.org/terms",
     PRIVACY_URL: "http://[::1]:8080/privacy",
@@ -145,13 +147,17 @@ test("every setting is read", () => {
     RETURN_ORIGINS: "https://App.example:443/, https://*.latchkey.example,http://localhost:5173",
     AFTER_SIGN_IN: "https://app.example/in?from=latchkey#top",
     SESSION_DOMAIN: "Latchkey.example",
+    PASSKEY_RP_ID: "latchkey.example",
+    DEVICE_BOUND_SESSIONS: "on",
     IDENTITY_TOKENS: "on",
     ACCESS_TOKENS: "on",
     ACCESS_TOKEN_DAYS: "30",
     IDENTITY_KEY: identityKey.toString("base64"),
     WEBHOOK_URL: "https://App.example:443/webhooks?from=latchkey",
     WEBHOOK_SECRET: webhookSecret,
+    WEBHOOK_SESSIONS: "on",
     ...resend,
+    MAIL_EVENTS_SECRET: webhookSecret,
     MAIL_API_URL: "https://mail.example/v2/",
     ...identityProvider,
     IDP_PROVIDER: "oidc",
@@ -170,11 +176,19 @@ test("every setting is read", () => {
     PASSWORD_MIN_LENGTH: "15",
     BREACHED_PASSWORDS: "on",
     BREACHED_PASSWORDS_URL: "https://mirror.example/pwned/",
-  });
+  };
+  const ofOtherDrivers = ["POSTMARK_SERVER_TOKEN", "SMTP_URL"];
+  const names = Object.values(settings).flatMap((group) => Object.keys(group));
+  expect(
+    Object.keys(set)
+      .filter((name) => name !== "NODE_ENV")
+      .sort(),
+  ).toEqual(names.filter((name) => !ofOtherDrivers.includes(name)).sort());
+  const config = loadConfig(set);
   expect(config).toEqual({
     production: true,
     relyingPartyId: "latchkey.example",
-    appUrl: "https://latchkey.example",
+    appUrl: "https://login.latchkey.example",
     databaseUrl: "postgresql://latchkey@pooler.example:6432/latchkey",
     databaseDirectUrl: "postgresql://latchkey@a.example,b.example:5433/latchkey?target_session_attrs=read-write",
     port: 8080,
@@ -185,20 +199,20 @@ test("every setting is read", () => {
     linkMinutes: 60,
     afterSignIn: "https://app.example/in?from=latchkey#top",
     sessionDomain: "latchkey.example",
-    deviceBoundSessions: false,
+    deviceBoundSessions: true,
     identityKey,
-    webhook: { url: "https://app.example/webhooks?from=latchkey", secret: webhookSecret, sessions: false },
+    webhook: { url: "https://app.example/webhooks?from=latchkey", secret: webhookSecret, sessions: true },
     mail: {
       driver: "resend",
       from: resend.MAIL_FROM,
       apiUrl: "https://mail.example/v2",
       apiKey: "re_the-key",
-      eventsSecret: null,
+      eventsSecret: webhookSecret,
     },
     metrics: { host: "::1", port: 9464 },
     brand: {
       name: "Example & Co.",
-      logo: null,
+      logo: { type: "image/svg+xml", content: Buffer.from(logo) },
       color: "#abcdef",
       colors: expect.anything(),
       termsUrl: "https://example.org/terms",
