@@ -53,6 +53,7 @@ const unavailable = { status: 503, contentType: "text/html; charset=utf-8" };
 
 async function expectOutage(server: RunningServer, ada: Visitor): Promise<void> {
   const credentials = { email: "ada@example.com", password: goodPassword };
+  await until(async () => (await new Visitor(server.url).get("/readyz")).status === 503, "it is not ready");
   const [page, verified, sent, refused, login, reset, data, ready, alive, form] = await Promise.all([
     ada.get("/dashboard"),
     ada.get("/auth/verify"),

@@ -11,7 +11,7 @@ const { createFixture } = createFixtures();
 function buildNextVersion(): string {
   const build = readFileSync("build/index.js", "utf8");
   const next = build.replace(
-    /(?=\.\.\.ownMigrations\n\})/,
+    /(?=\.\.\.ownMigrations\n)/,
     `Migration99991231000000: async () => {
         const { Migration } = await import("@mikro-orm/migrations");
         return class extends Migration {

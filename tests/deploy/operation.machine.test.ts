@@ -197,7 +197,7 @@ describe("PostgreSQL", () => {
     const arranged = await arrange(machine, smtp);
 
     await primary.stop("kill");
-    expect(await new Visitor(machine.url).get("/readyz")).toMatchObject({ status: 503 });
+    await until(async () => (await new Visitor(machine.url).get("/readyz")).status === 503, "it is not ready");
     const other = await createMachine(smtp, replica);
     other.run("promote the replica");
     await until(async () => (await new Visitor(machine.url).get("/readyz")).status === 200, "it is ready again");

@@ -104,7 +104,7 @@ async function createTerminal() {
   };
   const start = async () => {
     const terminal = onTerminal("server/serve.js", settings);
-    await terminal.waitFor(/appear here\.\r\n/);
+    await terminal.waitFor(/^Open http.*\r\n/m);
     const end = async () => {
       terminal.process.stdin?.write("\x03"); // Ctrl-C
       expect(await terminal.ended).toBe(0);
@@ -128,9 +128,8 @@ test("at a terminal the first start stands alone", async () => {
   expect(output().split("\r\n")).toEqual([
     "REGISTRATON is no setting; REGISTRATION is.",
     expect.stringMatching(/^\[remix-serve\] http/),
-    `Latchkey is at ${origin}`,
-    `Create an account: ${origin}/register`,
     "Mails and their links appear here.",
+    `Open ${origin}/register`,
     "",
   ]);
   await end();
