@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { cpSync } from "node:fs";
+import { cpSync, linkSync, mkdirSync, readdirSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { inject } from "vitest";
 import { type Connection, connectionFor, embeddedConnection } from "#server/database/connection";
 import { listenOnSocket } from "#server/database/embedded";
@@ -34,9 +34,20 @@ export async function createDatabase(): Promise<TestDatabase> {
   return template.kind === "postgres" ? copyOnPostgres(template.url, template.name) : createFolder();
 }
 
+/** PostgreSQL's own databases template1 and template0: nobody writes to their files, which are two thirds of all. */
+const neverWritten = ["pglite/base/1", "pglite/base/4"];
+
 /** A migrated embedded database, in a new folder if none is named. */
 export async function createFolder(named?: string): Promise<TestDatabase> {
   const folder = named ?? (await mkdtemp(join(tmpdir(), "latchkey-data-")));
-  cpSync(inject("template").folder, folder, { recursive: true }); // `cp` of 1,100 files takes more CPU.
+  const template = inject("template").folder;
+  const isWritten = (path: string) => !neverWritten.includes(relative(template, path));
+  cpSync(template, folder, { recursive: true, filter: isWritten }); // `cp` of all files takes more CPU.
+  // To copy these took 0.6 s of CPU, to link them takes 0.02.
+  for (const name of neverWritten) {
+    mkdirSync(join(folder, name));
+    for (const file of readdirSync(join(template, name)))
+      linkSync(join(template, name, file), join(folder, name, file));
+  }
   return { url: `pglite:${folder}`, drop: () => rm(folder, { recursive: true, force: true }) };
 }
