@@ -34,7 +34,7 @@ export async function createDatabase(): Promise<TestDatabase> {
   return template.kind === "postgres" ? copyOnPostgres(template.url, template.name) : createFolder();
 }
 
-/** PostgreSQL's own databases template1 and template0: nobody writes to their files, which are two thirds of all. */
+/** PostgreSQL's own databases template1 and template0: nobody writes to their files, which are more than half of all. */
 const neverWritten = ["pglite/base/1", "pglite/base/4"];
 
 /** A migrated embedded database, in a new folder if none is named. */
