@@ -57,6 +57,13 @@ test("the --help of a command explains it with its options", async () => {
   );
 });
 
+test("the --help of `user create` says what the operator must do about the address and the link", async () => {
+  const { stdout } = await latchkey.command("user", "create", "--help");
+  const text = inOneLine(stdout);
+  expect(text).toMatch(/The link can be used once, for \d+ minutes: hand it to nobody but the owner\./);
+  expect(text).toContain("Latchkey does not check that the address is the owner's: you do.");
+});
+
 test.each([
   ["no command", [], "Usage: latchkey COMMAND\n"],
   ["no command of a noun", ["user"], "Usage: latchkey user COMMAND\n"],

@@ -301,7 +301,7 @@ describe("a refused callback", () => {
     });
   });
 
-  test("because of a database failure is no refusal in the history", async () => {
+  test("because of a database failure adds nothing to the history", async () => {
     await signInWithGoogle(ada);
     const events = () => latchkey.execute("select * from account_events");
     const before = await events();

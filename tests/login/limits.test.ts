@@ -201,7 +201,7 @@ test("of 30 right logins at once the ten that are allowed leave no block when th
   expect(await count(counters)).toBeNull();
 });
 
-test("an unexpected error while an attempt is taken back is reported", async () => {
+test("an unexpected error of the database is thrown while an attempt is taken back", async () => {
   const counters = countersOf(loginLimit, "ada@example.com", "192.0.2.1");
   await latchkey.withoutTable("rate_limits", () =>
     expect(takeBackCount(counters)).rejects.toThrow('"rate_limits" does not exist'),

@@ -90,7 +90,9 @@ function onTerminal(program: string, settings: Record<string, string>) {
     env: { PATH: process.env.PATH, NODE_ENV: "production", ...settings },
     stdio: ["pipe", "pipe", "inherit"],
   });
-  return watchProcess(child);
+  const terminal = watchProcess(child);
+  onTestFinished(terminal.kill);
+  return terminal;
 }
 
 async function createTerminal() {

@@ -21,7 +21,7 @@ export async function violations(page: Page, standards: string[], theme: Theme =
   const runOnly: axe.RunOnly =
     theme === "dark" ? { type: "rule", values: rulesOfColors } : { type: "tag", values: standards };
   return page.evaluate(async (runOnly) => {
-    scrollTo(0, 0); // axe cannot tell the background of a letter above the viewport
+    scrollTo(0, 0); // axe cannot decide the contrast of a single letter above the viewport
     const { violations, incomplete } = await (window as unknown as { axe: typeof axe }).axe.run({ runOnly });
     const undecided = incomplete.filter(({ id }) => id === "color-contrast");
     return [...violations, ...undecided].flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
