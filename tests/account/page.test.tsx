@@ -1,5 +1,3 @@
-// @vitest-environment happy-dom
-
 import { screen, within } from "@testing-library/react";
 import { StrictMode } from "react";
 import { afterEach, beforeEach, describe, expect, type Mock, test, vi } from "vitest";

@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import { screen } from "@testing-library/react";
 import { beforeEach, describe, expect, test } from "vitest";
 import { ErrorPage } from "~/components/page";

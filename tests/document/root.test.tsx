@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import type { LoaderFunction } from "@remix-run/node";
 import { useParams } from "@remix-run/react";
 import { createRemixStub } from "@remix-run/testing";

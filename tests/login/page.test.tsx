@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import { readFileSync } from "node:fs";
 import { screen } from "@testing-library/react";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";

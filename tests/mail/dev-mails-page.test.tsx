@@ -1,5 +1,3 @@
-// @vitest-environment happy-dom
-// @vitest-environment-options { "settings": { "disableIframePageLoading": true, "handleDisabledFileLoadingAsSuccess": true } }
 import { screen } from "@testing-library/react";
 import { beforeEach, describe, expect, test } from "vitest";
 import Mails from "~/routes/dev.mails._index";

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { act, logIn, openAccount } from "./account-calls";
 import { callEndpoint } from "./endpoint-calls";
 import type { Outcome, RequestOptions } from "./route-calls";
@@ -7,14 +7,22 @@ import type { Outcome, RequestOptions } from "./route-calls";
 
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-export type DeviceKey = ReturnType<typeof createKey>;
+type Algorithm = "ES256" | "RS256";
 
-export function createKey(alg: "ES256" | "RS256" = "ES256", modulusLength = 2048) {
-  const { publicKey, privateKey } =
+export type DeviceKey = ReturnType<typeof deviceKey>;
+
+export const deviceKey = (alg: Algorithm, privateKey: KeyObject) => ({
+  alg,
+  jwk: createPublicKey(privateKey).export({ format: "jwk" }),
+  privateKey,
+});
+
+export function createKey(alg: Algorithm = "ES256", modulusLength = 2048): DeviceKey {
+  const { privateKey } =
     alg === "ES256"
       ? generateKeyPairSync("ec", { namedCurve: "P-256" })
       : generateKeyPairSync("rsa", { modulusLength });
-  return { alg, jwk: publicKey.export({ format: "jwk" }), privateKey };
+  return deviceKey(alg, privateKey);
 }
 
 const signatureOf = (text: string, alg: string, key: KeyObject) =>
