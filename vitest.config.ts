@@ -28,7 +28,7 @@ export default defineConfig({
       // A project of its own: a worker ends when the next file has another environment, and a new one loads all modules.
       project("pages", ["tests/**/*.test.tsx"], {
         environment: "happy-dom",
-        environmentOptions: { happyDOM: { settings: { disableIframePageLoading: true } } },
+        environmentOptions: { happyDOM: { settings: { navigation: { disableChildFrameNavigation: true } } } },
       }),
       project("built", ["tests/**/*.built.test.ts"], { globalSetup: [freshBuild, template], ...startsProcesses }),
       ...(onPostgres
