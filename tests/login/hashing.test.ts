@@ -14,7 +14,7 @@ import type { Outcome } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
-const hashFrom = (network: string, password: string, gone = unknownVisitor.gone()) =>
+const hashFrom = (network: string, password: string, gone = new AbortController().signal) =>
   hashPassword({ network, gone: () => gone }, password);
 
 let running: { password: string; finish: () => void }[] = [];
