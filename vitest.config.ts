@@ -46,7 +46,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     restoreMocks: true,
     unstubEnvs: true,
-    // In MiB. A worker comes to hold so much, and grows through one garbage collection after another: 7 % of its CPU.
+    // In MiB. A heap that starts small is collected each time before it grows: 7 % of the CPU of the tests in process.
     execArgv: [...liftoffOnly, "--initial-heap-size=1500"],
     maxWorkers: Math.ceil(availableParallelism() * 1.5), // Some tests wait for a time limit.
     reporters: ["default", "./tests/support/slowest-files.ts"],

@@ -11,12 +11,6 @@ type Algorithm = "ES256" | "RS256";
 
 export type DeviceKey = ReturnType<typeof deviceKey>;
 
-export const deviceKey = (alg: Algorithm, privateKey: KeyObject) => ({
-  alg,
-  jwk: createPublicKey(privateKey).export({ format: "jwk" }),
-  privateKey,
-});
-
 export function createKey(alg: Algorithm = "ES256", modulusLength = 2048): DeviceKey {
   const { privateKey } =
     alg === "ES256"
@@ -24,6 +18,12 @@ export function createKey(alg: Algorithm = "ES256", modulusLength = 2048): Devic
       : generateKeyPairSync("rsa", { modulusLength });
   return deviceKey(alg, privateKey);
 }
+
+export const deviceKey = (alg: Algorithm, privateKey: KeyObject) => ({
+  alg,
+  jwk: createPublicKey(privateKey).export({ format: "jwk" }),
+  privateKey,
+});
 
 const signatureOf = (text: string, alg: string, key: KeyObject) =>
   sign("sha256", Buffer.from(text), alg === "ES256" ? { key, dsaEncoding: "ieee-p1363" } : key).toString("base64url");
