@@ -28,6 +28,7 @@ export default defineConfig({
       // A project of its own: a worker ends when the next file has another environment, and a new one loads all modules.
       project("pages", ["tests/**/*.test.tsx"], {
         environment: "happy-dom",
+        // The page of mails shows each mail in a frame, whose address no server answers.
         environmentOptions: { happyDOM: { settings: { navigation: { disableChildFrameNavigation: true } } } },
       }),
       project("built", ["tests/**/*.built.test.ts"], { globalSetup: [freshBuild, template], ...startsProcesses }),
@@ -46,7 +47,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     restoreMocks: true,
     unstubEnvs: true,
-    // In MiB. A heap that starts small is collected each time before it grows: 7 % of the CPU of the tests in process.
+    // In MiB. A heap that starts small is collected each time before it grows: 6 % of the CPU of the tests in process.
     execArgv: [...liftoffOnly, "--initial-heap-size=1500"],
     maxWorkers: Math.ceil(availableParallelism() * 1.5), // Some tests wait for a time limit.
     reporters: ["default", "./tests/support/slowest-files.ts"],
