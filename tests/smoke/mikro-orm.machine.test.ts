@@ -3,15 +3,17 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
-import { createDatabase } from "../support/template-copy";
+import { createEmptyDatabase, type TestDatabase } from "../support/server";
 
 const run = promisify(execFile);
 
+let database: TestDatabase;
+
 /** Runs a MikroORM command; rejects when it exits with another status than 0. */
-async function mikroOrm(url: string, ...command: string[]): Promise<string> {
-  const env = { ...process.env, DATABASE_URL: url };
+async function mikroOrm(...command: string[]): Promise<string> {
+  const env = { ...process.env, DATABASE_URL: database.url };
   const { stdout, stderr } = await run("npm", ["run", "--silent", "mikro-orm", "--", ...command], { env });
   expect(stderr).not.toContain("ts-node");
   return stdout;
@@ -23,14 +25,15 @@ async function fixed(path: string, text: string): Promise<string> {
   return (await biome).stdout;
 }
 
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+});
+
+afterAll(() => database.drop());
+
 test("migrations can be applied from the command line", async () => {
-  const { url, drop } = await createDatabase();
-  onTestFinished(drop);
-  const { orm, close } = await openDatabase(url);
-  await orm.em.execute("drop schema public cascade; drop schema pgboss cascade; create schema public");
-  await close();
-  expect(await mikroOrm(url, "migration:up")).toContain("Successfully migrated up to the latest version");
-  expect(await mikroOrm(url, "migration:check")).toContain("No changes required, schema is up-to-date");
+  expect(await mikroOrm("migration:up")).toContain("Successfully migrated up to the latest version");
+  expect(await mikroOrm("migration:check")).toContain("No changes required, schema is up-to-date");
 });
 
 describe("a new migration", () => {
@@ -39,15 +42,13 @@ describe("a new migration", () => {
 
   beforeAll(async () => {
     const folder = await mkdtemp(join(tmpdir(), "latchkey-migrations-"));
-    const { url, drop } = await createDatabase();
-    const { orm, close } = await openDatabase(url);
+    const { orm, close } = await openDatabase(database.url);
     for (const removed of ["table installation", "index users_password_kind_index"])
       await orm.em.execute(`drop ${removed}`);
     await close();
-    await mikroOrm(url, "migration:create", "--path", folder);
+    await mikroOrm("migration:create", "--path", folder);
     [file = ""] = await readdir(folder);
     migration = await readFile(join(folder, file), "utf8");
-    await drop();
     await rm(folder, { recursive: true });
   });
 
