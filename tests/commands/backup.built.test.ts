@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import {
   appendFile,
   copyFile,
@@ -188,41 +187,6 @@ test("a backup overwrites no file", async () => {
   await writeFile(file, "other");
   expect(await commandHere(["database", "backup", file], source)).toEqual(refused(`${file} is there already.\n`));
   expect(await readFile(file, "utf8")).toBe("other");
-});
-
-test("a backup that the disk does not take leaves no file", async () => {
-  const file = join(home, "limited");
-  const shell = `ulimit -f 2000 && exec ${cli} database backup "${file}"`;
-  const child = spawn("sh", ["-c", shell], { env: { ...process.env, NODE_ENV: "production", ...source } });
-  expect(await new Promise((resolve) => child.once("close", resolve))).toBe(1);
-  expect((await readdir(home)).filter((name) => name.startsWith("limited"))).toEqual([]);
-});
-
-test("a backup that is killed leaves no file of the name, and the next one is made", async () => {
-  const args = [...nodeFlags, "server/cli.js", "database", "backup", join(home, "killed")];
-  const child = spawn(process.execPath, args, { env: { ...process.env, NODE_ENV: "production", ...source } });
-  const ended = new Promise((resolve) => child.once("close", resolve));
-  const isBegun = async () => (await readdir(home)).some((name) => name.startsWith(`killed.${child.pid}`));
-  await until(isBegun, "the backup is begun");
-  child.kill("SIGKILL");
-  await ended;
-  expect(existsSync(join(home, "killed"))).toBe(false);
-  await until(() => !existsSync(join(home, "source", ".unfinished")), "the service has removed its copy");
-  await backUp("killed");
-});
-
-test("a restore that is killed leaves an empty folder, which the next one fills", async () => {
-  const args = [...nodeFlags, "server/cli.js", "database", "restore", "-"];
-  const settings = settingsOf("half-restored");
-  const child = spawn(process.execPath, args, { env: { ...process.env, NODE_ENV: "production", ...settings } });
-  const ended = new Promise((resolve) => child.once("close", resolve));
-  child.stdin.on("error", () => {}); // of the end of the process
-  child.stdin.write((await readFile(whole)).subarray(0, 1_000_000));
-  await until(() => existsSync(join(home, "half-restored", ".unfinished", "base")), "the restore has begun");
-  child.kill("SIGKILL");
-  await ended;
-  expect(existsSync(join(home, "half-restored", "pglite"))).toBe(false);
-  expect(await commandHere(["database", "restore", whole], settings)).toMatchObject({ status: 0 });
 });
 
 describe("a restore is refused, and leaves the folder as it was,", () => {
