@@ -31,11 +31,12 @@ function routeName(requested: string): string {
 
 await start(routeName);
 
-/** The text that a loader threw with `plainText` (`app/answers/no-page.ts`); `null` for a page. */
-function plainTextOf({ staticHandlerContext: { errors } }: EntryContext, headers: Headers): string | null {
-  if (!headers.get("Content-Type")?.startsWith("text/plain")) return null;
+/** The body that a route threw with `plainText` or `jsonFile` (`app/answers/no-page.ts`); `null` for a page. */
+function thrownBody({ staticHandlerContext: { errors } }: EntryContext, headers: Headers): string | null {
   const [error] = Object.values(errors ?? {});
-  return isRouteErrorResponse(error) ? String(error.data) : null;
+  if (!isRouteErrorResponse(error)) return null;
+  if (headers.has("Content-Disposition")) return `${JSON.stringify(error.data, null, 2)}\n`;
+  return headers.get("Content-Type")?.startsWith("text/plain") ? String(error.data) : null;
 }
 
 /** `RemixServer` renders the script with the data behind it, where HTML allows none. */
@@ -47,8 +48,8 @@ export default async function handleDocumentRequest(
   headers: Headers,
   context: EntryContext,
 ): Promise<Response> {
-  const plainText = plainTextOf(context, headers);
-  if (plainText !== null) return new Response(plainText, { headers, status });
+  const body = thrownBody(context, headers);
+  if (body !== null) return new Response(body, { headers, status });
   const nonce = randomBytes(16).toString("base64");
   const page = renderToString(
     <PageProvider content={pageOf(languageOf(request), nonce)}>
@@ -58,9 +59,9 @@ export default async function handleDocumentRequest(
   headers.set("Content-Type", "text/html; charset=utf-8");
   headers.set("Content-Security-Policy", contentSecurityPolicy(nonce, factsOf(request).formTarget));
   // Bytes with a length: undici would convert a string twice and send the answer in three writes.
-  const body = Buffer.from(`<!DOCTYPE html>${page.replace(pageEnd, "")}${pageEnd}`);
-  headers.set("Content-Length", String(body.byteLength));
-  return new Response(body, { headers, status });
+  const html = Buffer.from(`<!DOCTYPE html>${page.replace(pageEnd, "")}${pageEnd}`);
+  headers.set("Content-Length", String(html.byteLength));
+  return new Response(html, { headers, status });
 }
 
 export const handleError: HandleErrorFunction = (error) => {

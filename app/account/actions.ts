@@ -159,7 +159,7 @@ async function removeOwnPasskey({ request, t, owner, form }: ActionContext) {
   const outcome = await removePasskey(owner, form.passkey);
   if (outcome === "session_ended") return outcome;
   if (outcome === "only_way_in") return refused(form, { passkey: t("account.onlyWayIn") });
-  if (outcome === "no_such_passkey") return refused(form, { passkey: t("account.passkeyFailed") });
+  if (outcome === "no_such_passkey") return refused(form, { passkey: t("account.passkeyGone") });
   const answer = sessionsEnded(request, outcome, "sessions_ended");
   const told = new URLSearchParams({ notice: "passkey_removed", passkey: outcome.name });
   if (outcome.kept) answer.headers.append("Set-Cookie", noticeCookie.write(request, `${told}`));
@@ -171,6 +171,7 @@ async function keep({ t, owner, form }: ActionContext, credentialId: string | nu
   const outcome = await keepWayIn(owner, credentialId);
   if (outcome === "session_ended") return outcome;
   if (outcome === "kept") return done(t("account.kept"));
+  if (outcome === "no_such_passkey") return refused(form, { passkey: t("account.passkeyGone") });
   const needsPassword = config().passwords.on && !owner.user.hasPassword;
   return refused(form, { question: t("account.keepRefused") + (needsPassword ? ` ${t("account.noPassword")}` : "") });
 }

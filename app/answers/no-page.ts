@@ -7,3 +7,10 @@ export default function NoPage() {
 export function plainText(text: string, status: number): Response {
   return new Response(text, { status, headers: { "Content-Type": "text/plain; charset=utf-8" } });
 }
+
+/** Thrown as {@link plainText}: a JSON file to save. */
+export function jsonFile(name: string, content: object): Response {
+  return Response.json(content, {
+    headers: { "Content-Disposition": `attachment; filename="${name}"`, "Cache-Control": "no-store" },
+  });
+}

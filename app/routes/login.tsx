@@ -148,7 +148,7 @@ export default function Login() {
       <CookiesBlocked />
       {!refused && <LoginNotice {...loaded} />}
       {loaded.tooOld && <Notice role="status">{t("login.signInAgain", { count: loaded.tooOld })}</Notice>}
-      {signsInAgain && loaded.email && (
+      {loaded.tooOld && loaded.email && (
         <p>
           <Text of="login.signedInAs" values={{ address: loaded.email }} part={<strong dir="ltr" />} />
         </p>

@@ -151,16 +151,19 @@ export async function leave(request: Request): Promise<Response> {
   if (isLeaving) headers.append("Set-Cookie", atProvider.clear(request));
   if (url) return redirectDocument(url, { headers });
   const returnTo = isLeaving ? null : returnToOf(request);
-  if (returnTo !== null) return redirectTo(returnTo, headers);
-  // Without a notice, `/login` may redirect to the provider, which would sign the user in again at once.
+  return returnTo !== null ? redirectTo(returnTo, headers) : redirect(signedOutPage(), { headers });
+}
+
+/** Without a notice, `/login` may redirect to the provider, which would sign the user in again at once. */
+function signedOutPage(): string {
   const { signInRedirect, identityProvider } = config();
-  return redirect(signInRedirect || identityProvider?.logout ? "/login?notice=signed_out" : "/login", { headers });
+  return signInRedirect || identityProvider?.logout ? "/login?notice=signed_out" : "/login";
 }
 
 /** Who is signed in, and where the logout leads. @throws Response for a visitor: to the login page */
 export async function logOutPage(request: Request): Promise<{ account: string; returnTo: string | null }> {
   const returnTo = returnToOf(request);
-  const { user } = await requireUser(request, withReturnTo("/login", returnTo));
+  const { user } = await requireUser(request, withReturnTo(signedOutPage(), returnTo));
   allowLogOut(request, returnTo);
   return { account: user.email, returnTo };
 }

@@ -10,6 +10,7 @@ import { version } from "../../package.json";
 import { errorFields, log } from "../log";
 import { askingTerminal, context, terminal } from "../process/context";
 import type { Terminal } from "../process/terminal";
+import { CommandError } from "./program";
 
 // The embedded database serves one process. A service that holds it runs the commands of the command line, which asks
 // by a socket in the data folder: only the folder's owner, and root, can reach it.
@@ -89,8 +90,8 @@ function terminalOf(socket: net.Socket, { files, isTTY }: Request): Terminal {
   const send = (name: "out" | "err") => {
     const write = (chunk: string | Buffer, _encoding: string, done: (error?: Error | null) => void) => {
       const part = (typeof chunk === "string" ? { [name]: chunk } : { bytes: chunk.toString("base64") }) as Answer;
-      if (socket.destroyed) done(new Error("The command line has gone."));
-      else socket.write(`${JSON.stringify(part)}\n`, done);
+      const gone = (error?: Error | null) => done(error && new CommandError("The command line has gone."));
+      socket.write(`${JSON.stringify(part)}\n`, gone);
     };
     const stream = new Writable({ write, decodeStrings: false }).on("error", () => {});
     return Object.assign(stream, { isTTY });

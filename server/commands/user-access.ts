@@ -71,10 +71,12 @@ const list = ({ json, ...which }: Parameters<typeof listUsers>[0] & { json?: tru
     for await (const user of listUsers(which)) await writeLine(printable(json ? JSON.stringify(user) : asLine(user)));
   });
 
-async function clear(typedEmail: string): Promise<void> {
-  const email = parseAddress(typedEmail);
-  if (email === null) throw new CommandError(`${typedEmail} is no email address.`);
-  print(`${counted(await withDatabase(() => clearLimits(email)), "count")} cleared.`);
+/** An address has limits without an account, too. */
+async function clear(typed: string): Promise<void> {
+  const email = parseAddress(typed);
+  const cleared =
+    email === null ? withUser(typed, (user) => clearLimits(user.email)) : withDatabase(() => clearLimits(email));
+  print(`${counted(await cleared, "count")} cleared.`);
 }
 
 const endAll = async () => print(`${counted(await withDatabase(endEverySession), "session")} ended.`);

@@ -80,7 +80,9 @@ function askedIn(url: string): Asked | null {
   const others = parameters.filter((parameter) => !parameter.startsWith("group="));
   const names = others.map(nameOf);
   const isKnown = (parameter: string) => flags.includes(parameter) || maxAgeIn(parameter) !== null;
-  const wrong = others.find((parameter, index) => !isKnown(parameter) || names.indexOf(nameOf(parameter)) !== index);
+  const wrong =
+    others.find((parameter, index) => !isKnown(parameter) || names.indexOf(nameOf(parameter)) !== index) ??
+    parameters.find((parameter) => parameter.includes("?"));
   if (wrong === undefined && (query === "" || parameters.length > 0)) {
     const [maxAge = null] = others.map(maxAgeIn).filter((seconds) => seconds !== null);
     const groups = new URLSearchParams(query).getAll("group");

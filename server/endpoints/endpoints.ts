@@ -39,7 +39,7 @@ const endpoints: Endpoint[] = [
   { name: "/healthz", answer: () => plainText("ok\n") },
   { name: "/readyz", answer: async () => ((await isReady()) ? plainText("ready\n") : plainText("not ready\n", 503)) },
   { name: "/auth/session", method: "any", answer: answerSession },
-  { name: "/auth/probe", answer: answerProbe },
+  { name: "/auth/probe", method: "any", answer: answerProbe },
   { name: "/.well-known/jwks.json", answer: keySet },
   { name: "/.well-known/passkey-endpoints", answer: passkeyPages },
   { name: "/.well-known/device-bound-sessions", answer: registeringOrigins },

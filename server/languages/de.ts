@@ -391,6 +391,7 @@ export const de: Texts = {
       passkeyAdded: "Der Passkey wurde hinzugefügt. Sie können sich ab jetzt damit anmelden.",
       passkeyFailed:
         "Es wurde nichts geändert. Hat dieses Gerät schon einen Passkey für Ihr Konto, verwenden Sie diesen.",
+      passkeyGone: "Diesen Passkey gibt es nicht mehr.",
       passwordLinkSent: "Ein Link zum Festlegen des Passworts ist unterwegs an {email}.",
       passwordsOff: "Passwörter sind abgeschaltet.",
       sessionAlreadyEnded: "Diese Sitzung ist bereits beendet.",

@@ -381,6 +381,7 @@ export const en = {
       ownEmail: "This is the address of your account already.",
       passkeyAdded: "The passkey was added. You can sign in with it from now on.",
       passkeyFailed: "Nothing was changed. If this device has a passkey for your account already, use that one.",
+      passkeyGone: "There is no such passkey any more.",
       passwordLinkSent: "A link to set the password is on its way to {email}.",
       passwordsOff: "Passwords are switched off.",
       sessionAlreadyEnded: "This session has already ended.",

@@ -390,6 +390,7 @@ export const es: Texts = {
       ownEmail: "Esta ya es la dirección de tu cuenta.",
       passkeyAdded: "La llave de acceso se ha añadido. A partir de ahora puedes iniciar sesión con ella.",
       passkeyFailed: "No se ha cambiado nada. Si este dispositivo ya tiene una llave de acceso para tu cuenta, úsala.",
+      passkeyGone: "Esta llave de acceso ya no existe.",
       passwordLinkSent: "Un enlace para establecer la contraseña está en camino a {email}.",
       passwordsOff: "Las contraseñas están desactivadas.",
       sessionAlreadyEnded: "Esta sesión ya está cerrada.",

@@ -391,6 +391,7 @@ export const fr: Texts = {
       ownEmail: "C’est déjà l’adresse de votre compte.",
       passkeyAdded: "La clé d’accès a été ajoutée. Vous pouvez désormais vous connecter avec elle.",
       passkeyFailed: "Rien n’a été modifié. Si cet appareil a déjà une clé d’accès pour votre compte, utilisez-la.",
+      passkeyGone: "Cette clé d’accès n’existe plus.",
       passwordLinkSent: "Un lien pour définir le mot de passe est en route vers {email}.",
       passwordsOff: "Les mots de passe sont désactivés.",
       sessionAlreadyEnded: "Cette session est déjà fermée.",

@@ -369,6 +369,7 @@ export const ja: Texts = {
       passkeyAdded: "パスキーを追加しました。今後はこのパスキーでログインできます。",
       passkeyFailed:
         "何も変更されていません。このデバイスにアカウントのパスキーがすでにある場合は、それをご利用ください。",
+      passkeyGone: "このパスキーはもうありません。",
       passwordLinkSent: "パスワードを設定するためのリンクを {email} に送信しました。",
       passwordsOff: "パスワードはオフになっています。",
       sessionAlreadyEnded: "このセッションはすでに終了しています。",

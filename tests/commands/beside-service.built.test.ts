@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import net from "node:net";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { commandHere, latchkey as runCommand } from "../support/command";
 import { type RunningServer, startServer } from "../support/server";
 import { createFolder } from "../support/template-copy";
+import { until } from "../support/until";
 
 let folder: string;
 let server: RunningServer;
@@ -152,6 +154,19 @@ test("a command that is interrupted ends in the service", async () => {
   await once(socket, "data"); // the first of three batches is written
   socket.destroy();
   expect((await ask({ words: ["user", "show", "gone-1@example.com"] })).at(-1)).toEqual({ status: 1 });
+});
+
+test("a command whose output nobody reads any more is no fault of the service", async () => {
+  const socket = net.connect(join(folder, ".commands"));
+  socket.write(`${JSON.stringify({ version, words: ["database", "backup", "-"], files: {}, isTTY: false })}\n`);
+  await once(socket, "data");
+  socket.destroy();
+  await until(() => !existsSync(join(folder, ".unfinished")), "the backup has ended");
+  const email = await account();
+  const { id } = JSON.parse((await latchkey("user", "show", email, "--json")).stdout);
+  await latchkey("user", "suspend", email);
+  await server.waitFor(new RegExp(`"event":"user.suspended","userId":"${id}"`)); // later than a line of the backup
+  expect(server.output()).not.toContain("Unexpected error.");
 });
 
 test.each([

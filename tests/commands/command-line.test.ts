@@ -90,6 +90,16 @@ test.each([
     ["user", "delete", "ada@example.com"],
     "error: required option '--yes' not specified\n\nUsage: latchkey user delete EMAIL --yes\n",
   ],
+  [
+    "a test mail from outside",
+    ["doctor", "--outside", "--mail", "ada@example.com"],
+    "error: option '--outside' cannot be used with option '--mail <ADDRESS>'\n\nUsage: latchkey doctor",
+  ],
+  [
+    "a test webhook from outside",
+    ["doctor", "--at", "https://app.example", "--webhook"],
+    "error: option '--outside' cannot be used with option '--webhook'\n\nUsage: latchkey doctor",
+  ],
 ])("%s is answered with the usage as an error", async (_what, words, printed) => {
   const { status, stdout, stderr } = await latchkey.command(...words);
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });

@@ -346,6 +346,10 @@ describe("`clear-limits`", () => {
     expect(await clear()).toEqual(succeeded("0 counts cleared.\n"));
   });
 
+  test("takes the id of an account", async () => {
+    expect(await latchkey.command("user", "clear-limits", userId)).toEqual(succeeded("4 counts cleared.\n"));
+  });
+
   test("leaves what was counted for others", async () => {
     const before = (await keys()).length;
     await clear();

@@ -7,6 +7,7 @@ import { importUsers } from "#server/features/operator/user-import";
 import { noticeMail } from "#server/features/owner/notices";
 import * as forgotPassword from "~/routes/forgot-password";
 import * as login from "~/routes/login";
+import * as logout from "~/routes/logout";
 import * as register from "~/routes/register";
 import * as resetPassword from "~/routes/reset-password";
 import {
@@ -72,6 +73,13 @@ describe("SIGN_IN_REDIRECT=on", () => {
     on();
     expect((await logOut(await latchkey.signedIn())).location).toBe("/login?notice=signed_out");
     expect((await openLogin("?notice=signed_out")).data).toMatchObject({ notice: "signed_out", idpEnabled: true });
+  });
+
+  test("a link to log out without a session ends there, too, and no sign-in follows", async () => {
+    on();
+    const { location } = await call(logout.loader, get("/logout?return_to=/notes"));
+    expect(location).toBe("/login?notice=signed_out&return_to=%2Fnotes");
+    expect((await openLogin("?notice=signed_out&return_to=%2Fnotes")).status).toBe(200);
   });
 
   test("a logout without it ends at the login page", async () => {

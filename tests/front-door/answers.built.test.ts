@@ -190,6 +190,16 @@ describe("a file", () => {
     });
   });
 
+  test("of the owner's data is JSON to save", async () => {
+    const file = await (await latchkey.register("ada@example.com")).post("/account/data");
+    expect(file).toMatchObject({ status: 200, contentType: "application/json; charset=utf-8", setCookies: [] });
+    expect(file.headers.get("Content-Disposition")).toBe('attachment; filename="account.json"');
+    expect(file.headers.get("Cache-Control")).toBe("no-store");
+    expect(file.body).toMatch(/^\{\n {2}"account": \{\n/);
+    expect(JSON.parse(file.body)).toMatchObject({ account: { email: "ada@example.com" } });
+    expectSecurityHeaders(file.headers);
+  });
+
   test("is not what /build/../login is", async () => {
     const page = await exchange(["GET /build/../login HTTP/1.1", "Host: localhost", "Connection: close"]);
     expect(page).toMatchObject({ status: 200, headers: { "cache-control": "no-store" } });
@@ -211,6 +221,8 @@ describe("a wrong method", () => {
     ["POST", "/no-access", read],
     ["PUT", "/login", all],
     ["PUT", "/language", "POST"],
+    ["GET", "/account/data", "POST"],
+    ["PUT", "/account/data", "POST"],
     ["PUT", "/logout", all],
     ["DELETE", "/dashboard", all],
     ["PATCH", "/reset-password", all],
@@ -255,8 +267,8 @@ describe("a wrong method", () => {
     expect([refused.status, refused.headers.get("Allow")]).toEqual([405, "POST"]);
   });
 
-  test("is not reported for a form at an unknown path", async () => {
-    const refused = await send("/nowhere", { form: { email: "a@example.com" } });
+  test.each(["/nowhere", "/auth/probe"])("is not reported for a form at the unknown path %s", async (path) => {
+    const refused = await send(path, { form: { email: "a@example.com" } });
     expect(refused).toMatchObject({ status: 404, body: expect.stringContaining("Page not found</h1>") });
   });
 });
@@ -273,8 +285,8 @@ describe.each<[string, number, (form: Record<string, string>) => Parameters<type
     expect((await send("/login.data", sent(form))).status).toBe(status);
   });
 
-  test("is refused with a page", async () => {
-    const page = await send("/login", sent(form));
+  test.each(["/login", "/account/data"])("is refused with a page at %s", async (path) => {
+    const page = await send(path, sent(form));
     expect(page).toMatchObject({ status, setCookies: [], contentType: html });
     expectSecurityHeaders(page.headers);
   });

@@ -223,11 +223,18 @@ describe("a mail", () => {
     act(cookie, intent, fields, german);
   const email = "grace@example.com";
 
+  async function endNewSession(cookie: string): Promise<Outcome> {
+    await logIn();
+    const [newest] = await latchkey.execute<{ id: string }>("select id from sessions order by created_at desc limit 1");
+    return posts("end-session", { sessionId: newest!.id })(cookie);
+  }
+
   test.each<[string, (cookie: string) => Promise<Outcome>, status?: number]>([
     ["change-email", posts("change-email", { email }), 200],
     ["change-password", posts("change-password", { currentPassword: goodPassword, ...twice("a new one!") })],
     ["unlink-provider", posts("unlink-provider")],
     ["end-other-sessions", posts("end-other-sessions")],
+    ["end-session", endNewSession, 200],
     ["a reset", async () => resetWith(await resetLink(latchkey), "a new one!", german)],
     ["a confirmed address", async (cookie) => confirmAddress(await emailChangeLink(latchkey, cookie, email), german)],
     ["a registration", async () => registerWith(await registrationLink(latchkey), "a new one!", german)],

@@ -68,6 +68,15 @@ test.each(apps.android)("the browser of %s on Android gets a link to the browser
   expect(await openedBy(userAgent, "?return_to=%2Fnotes")).toEqual({ app, address, openUrl });
 });
 
+test.each([
+  ["Facebook", `${iphone} Mobile/21A329 [FBAN/FBIOS;FBAV/440.0.0.0;FBDV/iPhone14,5]`],
+  ["Facebook", `${webView} [FB_IAB/FB4A;FBAV/440.0.0.0;]`],
+  ["Facebook Messenger", `${iphone} Mobile/21A329 [FBAN/MessengerForiOS;FBAV/440.0.0.0;FBDV/iPhone14,5]`],
+  ["Facebook Messenger", `${webView} [FB_IAB/Orca-Android;FBAV/440.0.0.0;]`],
+])("%s is named, of the two apps of one company: %s", async (app, userAgent) => {
+  expect(await openedBy(userAgent)).toMatchObject({ app });
+});
+
 test.each(Object.entries(browsers))("%s is not taken for an app", async (_name, userAgent) => {
   expect(await openedBy(userAgent)).toBeNull();
 });

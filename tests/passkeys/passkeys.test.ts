@@ -889,6 +889,15 @@ describe("removing", () => {
     await latchkey.drain();
   });
 
+  test("one that is gone is refused by saying so", async () => {
+    await remove();
+    const cookie = await latchkey.signedIn(userId);
+    expect(await latchkey.unchanged(() => remove(cookie))).toMatchObject({
+      status: 422,
+      data: { errors: { passkey: "There is no such passkey any more." } },
+    });
+  });
+
   describe("one of two ways in", () => {
     let others: string;
     let removed: Outcome;

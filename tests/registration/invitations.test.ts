@@ -170,6 +170,15 @@ describe("acceptance", () => {
     expect(await invitations()).toHaveLength(1);
   });
 
+  test("by a change of address adds as many groups as the account has room for", async () => {
+    await invited(email, { groups: ["admins", "staff"] });
+    const own = Array.from({ length: 31 }, (_, at) => `team-${at + 10}`);
+    const cookie = await latchkey.signedIn(await latchkey.createUser());
+    await latchkey.execute("update users set groups = string_to_array(?, ',')", [own.join()]);
+    await confirmAddress(await emailChangeLink(latchkey, cookie, email), { cookie });
+    expect(await users()).toEqual([{ email, name: null, groups: ["admins", ...own] }]);
+  });
+
   test("by a change of address adds the groups", async () => {
     const cookie = await latchkey.signedIn(await latchkey.createUser());
     await latchkey.execute("update users set groups = '{dev,staff}'");

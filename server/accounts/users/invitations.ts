@@ -24,7 +24,9 @@ export async function acceptInvitation(em: EntityManager, user: User): Promise<v
   if (!invitation) return;
   await em.nativeDelete(Invitation, { email: user.email });
   const before = groupsOf(user);
-  user.groups = sortedGroups([...user.groups, ...invitation.groups]).slice(0, maxGroups);
+  const own = user.groups;
+  const added = invitation.groups.filter((name) => !own.includes(name)).slice(0, maxGroups - own.length);
+  user.groups = sortedGroups([...own, ...added]);
   await tellGroups(em, user, before);
   afterCommit(em, () => logEvent({ event: "invitation.accepted", userId: user.id }));
 }

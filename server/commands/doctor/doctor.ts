@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Config, ConfigurationError, type Environment, loadConfig, setConfig } from "../../config";
 import { folderOf } from "../../database/embedded";
 import type { Database } from "../../database/orm";
@@ -129,6 +129,14 @@ function collectUrls(url: string, others: string[] = []): string[] {
   return [...others, url];
 }
 
+const outsideOption = new Option(
+  "--outside",
+  "ask the public origins what any stranger can ask, in place of the other checks",
+).conflicts(["mail", "webhook"]);
+const atOption = new Option("--at <URL>", "ask an application there, not at /; implies --outside")
+  .argParser(collectUrls)
+  .implies({ outside: true });
+
 interface Options {
   json?: true;
   mail?: string;
@@ -158,8 +166,8 @@ export function addDoctor(program: Command): void {
     .command("doctor")
     .option("--mail <ADDRESS>", "send a test mail there")
     .option("--webhook", "send the application a webhook of the type latchkey.test")
-    .option("--outside", "ask the public origins what any stranger can ask, in place of the other checks")
-    .option("--at <URL>", "with --outside: ask an application there, not at /", collectUrls)
+    .addOption(outsideOption)
+    .addOption(atOption)
     .option(...jsonOption)
     .summary("find out what is wrong with this installation")
     .description(

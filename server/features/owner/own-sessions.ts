@@ -66,9 +66,12 @@ export function logOut(tokens: string[]): Promise<void> {
 /** Ends one session of the owner. @returns how many ended; `null`, and nothing changed, if the actor's has ended */
 export const endSession = (owner: Actor, sessionId: string): Promise<number | null> =>
   unitOfWork(async (em) => {
-    if (!(await lockOwner(em, owner))) return null;
-    const ended = await endAccessOfSession(em, owner.user.id, sessionId);
-    if (ended > 0) await record(em, [owner.user.id], owner, { type: "session.ended", detail: "ended_by_user" });
+    const user = await lockOwner(em, owner);
+    if (!user) return null;
+    const ended = await endAccessOfSession(em, user.id, sessionId);
+    if (ended === 0) return ended;
+    if (owner.language) user.language = owner.language;
+    await record(em, [user.id], owner, { type: "session.ended", detail: "ended_by_user" });
     return ended;
   });
 

@@ -83,12 +83,15 @@ export const keepWayIn = (owner: Actor, credentialId: string | null) =>
     const user = await lockOwner(em, owner);
     const session = await em.findOne(Session, { id: owner.sessionId });
     if (!user || !session) return "session_ended";
-    const { passkeys, ofWay } = await questionsFor(em, user, session);
-    const passkey = passkeys.find((one) => one.credentialId === credentialId);
-    const questionedAt = credentialId === null ? user.idpQuestionedAt : passkey?.questionedAt;
-    if (!questionedAt || ofWay || session.createdAt <= questionedAt) return "refused";
+    const { ofWay } = await questionsFor(em, user, session);
+    const passkey = credentialId === null ? null : await em.findOne(Passkey, { user: user.id, credentialId });
+    if (passkey ? !isUsable(passkey) : credentialId !== null) return "no_such_passkey";
+    const questionedAt = passkey ? passkey.questionedAt : user.idpQuestionedAt;
+    if (!questionedAt) return "kept"; // in another window
+    if (ofWay || session.createdAt <= questionedAt) return "refused";
     if (passkey) passkey.questionedAt = null;
     else user.idpQuestionedAt = null;
+    if (owner.language) user.language = owner.language;
     const type = passkey ? "passkey.kept" : "idp.kept";
     await record(em, [user.id], owner, { type });
     afterCommit(em, () => logEvent({ event: type, userId: user.id }));

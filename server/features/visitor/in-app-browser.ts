@@ -19,10 +19,12 @@ const signsIn = [{ appKey: "gsa" as const }];
 export function inAppBrowser(userAgent: string | null, address: string): InAppBrowser | null {
   const { identityProvider } = config();
   if (!userAgent || !identityProvider || !entryOf(identityProvider).refusesInAppBrowsers) return null;
-  const { isInApp, appName } = InAppSpy({ ua: userAgent, skip: signsIn });
+  const { isInApp, appKey, appName } = InAppSpy({ ua: userAgent, skip: signsIn });
   if (!isInApp) return null;
+  // inapp-spy 5.0.10 takes the Facebook app for Messenger where the user agent has no IABMV.
+  const isFacebook = appKey === "messenger" && /\bFB(?:IOS|4A)\b/.test(userAgent);
   const [scheme, rest] = address.split(/:(.*)/s);
   // https://developer.chrome.com/docs/android/intents
   const openUrl = /Android/i.test(userAgent) ? `intent:${rest}#Intent;scheme=${scheme};end` : null;
-  return { app: appName ?? null, address, openUrl };
+  return { app: isFacebook ? "Facebook" : (appName ?? null), address, openUrl };
 }
