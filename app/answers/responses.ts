@@ -19,9 +19,9 @@ export const tooManyRequests = (wait: number) => ({ status: 429, headers: { "Ret
 
 export const minutesIn = (seconds: number) => Math.ceil(seconds / 60);
 
-/** RFC 9110, section 15.5.6. For a route without an action, Remix sends the 405 and the front door adds `Allow`. */
-export function methodNotAllowed(allow: "GET" | "GET, HEAD" | "GET, HEAD, POST" | "POST"): Response {
-  return new Response(null, { status: 405, statusText: "Method Not Allowed", headers: { Allow: allow } });
+/** RFC 9110, section 15.5.6. Without `allow`, as for a route without an action, the front door adds `Allow`. */
+export function methodNotAllowed(allow?: "GET" | "GET, HEAD, POST" | "POST"): Response {
+  return new Response(null, { status: 405, statusText: "Method Not Allowed", headers: allow ? { Allow: allow } : {} });
 }
 
 const isUnavailable = (error: unknown) =>

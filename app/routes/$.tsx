@@ -10,6 +10,6 @@ export function loader({ request }: LoaderFunctionArgs) {
 
 /** A POST gets the same 404 as a GET. The 405 for other methods allows GET and HEAD, because static files are here. */
 export function action(args: ActionFunctionArgs) {
-  if (args.request.method !== "POST") throw methodNotAllowed("GET, HEAD");
+  if (args.request.method !== "POST") throw methodNotAllowed();
   return loader(args);
 }

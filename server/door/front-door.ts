@@ -72,7 +72,10 @@ export function openFrontDoor(config: Config, lookups: Finders & { endpointOf: E
       context.run(facts, () => void answerEndpoint(endpoint, facts, pass));
       return;
     }
-    if (endpoint) request.method = "PUT"; // no route takes it: a page with 405
+    if (endpoint) {
+      request.method = "PUT"; // no route takes it: a page with 405
+      if (endpoint.method) response.setHeader("Allow", endpoint.method);
+    }
     measureDuration(request, response, lookups.routeOf);
     context.run(facts, pass);
   });

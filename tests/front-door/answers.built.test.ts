@@ -222,6 +222,7 @@ describe("a wrong method", () => {
     ["PUT", "/login", all],
     ["PUT", "/language", "POST"],
     ["GET", "/account/data", "POST"],
+    ["GET", "/auth/device/refresh", "POST"],
     ["PUT", "/account/data", "POST"],
     ["PUT", "/logout", all],
     ["DELETE", "/dashboard", all],
