@@ -229,12 +229,19 @@ describe("a mail", () => {
     return posts("end-session", { sessionId: newest!.id })(cookie);
   }
 
+  async function keepProvider(): Promise<Outcome> {
+    await latchkey.execute("update users set idp_questioned_at = now() - interval '1 minute'");
+    const { cookies } = await logIn();
+    return posts("keep-provider")(`session=${cookies.session}`);
+  }
+
   test.each<[string, (cookie: string) => Promise<Outcome>, status?: number]>([
     ["change-email", posts("change-email", { email }), 200],
     ["change-password", posts("change-password", { currentPassword: goodPassword, ...twice("a new one!") })],
     ["unlink-provider", posts("unlink-provider")],
     ["end-other-sessions", posts("end-other-sessions")],
     ["end-session", endNewSession, 200],
+    ["keep-provider", keepProvider, 200],
     ["a reset", async () => resetWith(await resetLink(latchkey), "a new one!", german)],
     ["a confirmed address", async (cookie) => confirmAddress(await emailChangeLink(latchkey, cookie, email), german)],
     ["a registration", async () => registerWith(await registrationLink(latchkey), "a new one!", german)],

@@ -93,12 +93,14 @@ test.each(written)("a language may write %s: %s", async (_what, createAccount = 
   for (const link of links) expect(link.getAttribute("href")).toBe("/register");
 });
 
-describe.each([{ tooOld: 10 }, { notice: "sign_in_again" }])("who must sign in again (%j)", (again) => {
+describe.each([
+  { again: { tooOld: 10 }, says: "Signed in as ada@example.com." },
+  { again: { notice: "sign_in_again" }, says: undefined }, // The session has ended.
+])("who must sign in again ($again)", ({ again, says }) => {
   beforeEach(() => renderPage("/login", Login, { loaded: { ...loaded, ...again, email: "ada@example.com" } }));
 
   test("reads which account is signed in, while its session goes on", () => {
-    const said = screen.queryByText("ada@example.com")?.parentElement?.textContent;
-    expect(said).toBe("tooOld" in again ? "Signed in as ada@example.com." : undefined);
+    expect(screen.queryByText("ada@example.com")?.parentElement?.textContent).toBe(says);
   });
 
   test("does not type the address again", () => {
