@@ -1,7 +1,7 @@
 import { type ActionFunctionArgs, redirect } from "@remix-run/node";
 import { accountData } from "#server/features/owner/account-data";
 import { jsonFile } from "~/answers/no-page";
-import { methodNotAllowed, respond } from "~/answers/responses";
+import { respond } from "~/answers/responses";
 import { readFields } from "~/forms/form";
 import { requireRecentSignIn, requireUser } from "~/visitor/session";
 
@@ -10,7 +10,6 @@ export { default } from "~/answers/no-page";
 /** The owner's own data, as a file. */
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    if (request.method !== "POST") throw methodNotAllowed("POST");
     await readFields(request);
     const owner = await requireUser(request, "/login");
     await requireRecentSignIn(request, owner);
@@ -20,6 +19,7 @@ export function action({ request }: ActionFunctionArgs) {
   });
 }
 
+/** An error page links to the address of the form: the button is on another page. */
 export function loader() {
-  throw methodNotAllowed("POST");
+  return redirect("/account/activity");
 }
