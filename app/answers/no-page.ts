@@ -8,7 +8,7 @@ export function plainText(text: string, status: number): Response {
   return new Response(text, { status, headers: { "Content-Type": "text/plain; charset=utf-8" } });
 }
 
-/** Thrown as {@link plainText}: a JSON file to save. */
+/** Thrown like {@link plainText}: a file to save. Remix parses the JSON, so `app/entry.server.tsx` writes it again. */
 export function jsonFile(name: string, content: object): Response {
   return Response.json(content, {
     headers: { "Content-Disposition": `attachment; filename="${name}"`, "Cache-Control": "no-store" },

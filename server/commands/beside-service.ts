@@ -90,8 +90,9 @@ function terminalOf(socket: net.Socket, { files, isTTY }: Request): Terminal {
   const send = (name: "out" | "err") => {
     const write = (chunk: string | Buffer, _encoding: string, done: (error?: Error | null) => void) => {
       const part = (typeof chunk === "string" ? { [name]: chunk } : { bytes: chunk.toString("base64") }) as Answer;
-      const gone = (error?: Error | null) => done(error && new CommandError("The command line has gone."));
-      socket.write(`${JSON.stringify(part)}\n`, gone);
+      socket.write(`${JSON.stringify(part)}\n`, (error) => {
+        done(error && new CommandError("The command line has gone."));
+      });
     };
     const stream = new Writable({ write, decodeStrings: false }).on("error", () => {});
     return Object.assign(stream, { isTTY });

@@ -77,12 +77,10 @@ interface Asked {
 function askedIn(url: string): Asked | null {
   const query = url.replace(/^[^?#]*\??/, "");
   const parameters = query.split("&").filter((parameter) => parameter !== "");
-  const others = parameters.filter((parameter) => !parameter.startsWith("group="));
+  const others = parameters.filter((parameter) => !/^group=[^?]*$/.test(parameter));
   const names = others.map(nameOf);
   const isKnown = (parameter: string) => flags.includes(parameter) || maxAgeIn(parameter) !== null;
-  const wrong =
-    others.find((parameter, index) => !isKnown(parameter) || names.indexOf(nameOf(parameter)) !== index) ??
-    parameters.find((parameter) => parameter.includes("?"));
+  const wrong = others.find((parameter, index) => !isKnown(parameter) || names.indexOf(nameOf(parameter)) !== index);
   if (wrong === undefined && (query === "" || parameters.length > 0)) {
     const [maxAge = null] = others.map(maxAgeIn).filter((seconds) => seconds !== null);
     const groups = new URLSearchParams(query).getAll("group");

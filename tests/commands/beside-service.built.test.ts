@@ -156,7 +156,7 @@ test("a command that is interrupted ends in the service", async () => {
   expect((await ask({ words: ["user", "show", "gone-1@example.com"] })).at(-1)).toEqual({ status: 1 });
 });
 
-test("a command whose output nobody reads any more is no fault of the service", async () => {
+test("a backup whose reader has gone leaves no error in the service's log", async () => {
   const socket = net.connect(join(folder, ".commands"));
   socket.write(`${JSON.stringify({ version, words: ["database", "backup", "-"], files: {}, isTTY: false })}\n`);
   await once(socket, "data");
@@ -165,7 +165,7 @@ test("a command whose output nobody reads any more is no fault of the service", 
   const email = await account();
   const { id } = JSON.parse((await latchkey("user", "show", email, "--json")).stdout);
   await latchkey("user", "suspend", email);
-  await server.waitFor(new RegExp(`"event":"user.suspended","userId":"${id}"`)); // later than a line of the backup
+  await server.waitFor(new RegExp(`"event":"user.suspended","userId":"${id}"`)); // An error of the backup would stand before it.
   expect(server.output()).not.toContain("Unexpected error.");
 });
 

@@ -73,7 +73,7 @@ test.each([
   ["Facebook", `${webView} [FB_IAB/FB4A;FBAV/440.0.0.0;]`],
   ["Facebook Messenger", `${iphone} Mobile/21A329 [FBAN/MessengerForiOS;FBAV/440.0.0.0;FBDV/iPhone14,5]`],
   ["Facebook Messenger", `${webView} [FB_IAB/Orca-Android;FBAV/440.0.0.0;]`],
-])("%s is named, of the two apps of one company: %s", async (app, userAgent) => {
+])("%s is named for the user agent %s", async (app, userAgent) => {
   expect(await openedBy(userAgent)).toMatchObject({ app });
 });
 

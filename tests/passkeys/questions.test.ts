@@ -210,7 +210,13 @@ describe("to keep", () => {
 
   test("what is not in question stays", async () => {
     expect(await latchkey.unchanged(() => keepPasskey(session))).toMatchObject({ data: { done: "It stays." } });
-    expect(await latchkey.unchanged(() => act(session, "keep-provider"))).toMatchObject({ status: 200 });
+    await link();
+    const provider = await latchkey.unchanged(() => act(session, "keep-provider"));
+    expect(provider).toMatchObject({ data: { done: "It stays." } });
+  });
+
+  test("a provider that is not connected is refused", async () => {
+    await expectRefused(() => act(session, "keep-provider"));
   });
 
   test("the passkey of another account is refused", async () => {

@@ -40,6 +40,11 @@ export async function announce(
 export const noticeLanguage = ({ language }: User): Language =>
   language && isLanguage(language) ? language : config().defaultLanguage;
 
+/** An owner's notices have the language of the page from now on. An operator has none. */
+export function noteLanguage(user: User, { language }: { language?: Language }): void {
+  if (language) user.language = language;
+}
+
 /** The ways to sign in about which the account page asks. */
 async function questionedWays(em: EntityManager, user: User): Promise<QuestionedWays> {
   const where = { user: user.id, questionedAt: { $ne: null } };
@@ -49,7 +54,7 @@ async function questionedWays(em: EntityManager, user: User): Promise<Questioned
 }
 
 interface Details {
-  /** Who did it: an operator by default. An owner's notices have the language of the page from now on. */
+  /** Who did it: an operator by default. */
   by?: Author & { language?: Language };
   /** The address before the change, which gets the notice, too. */
   previousEmail?: string;
@@ -69,7 +74,7 @@ export async function tell(
   { by = {}, previousEmail, passkey, token, variant }: Details = {},
 ): Promise<void> {
   const { detail, mail: task, webhook, questions } = toldOf(event, variant);
-  if (by.language) user.language = by.language;
+  noteLanguage(user, by);
   if (event !== "account.deleted") await record(em, [user.id], by, { type: event, detail });
   if (task) {
     const language = noticeLanguage(user);

@@ -2,6 +2,7 @@ import type { EntityManager } from "@mikro-orm/postgresql";
 import { countAttempt, registrationLimit } from "../../accounts/limits/rate-limits";
 import { lockAddresses, type MailedLink, newLink, unexpiredLink } from "../../accounts/links/mailed-links";
 import { lockOwner } from "../../accounts/sessions/sessions";
+import { noteLanguage } from "../../accounts/users/changes";
 import { parseAddress } from "../../accounts/users/email-address";
 import { record } from "../../accounts/users/history";
 import { acceptInvitation } from "../../accounts/users/invitations";
@@ -32,7 +33,7 @@ export async function requestEmailChange(owner: Owner, typedEmail: string) {
   const isOwner = await unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     if (!user) return false;
-    user.language = language;
+    noteLanguage(user, owner);
     await record(em, [userId], owner, { type: "email_change.requested" });
     await enqueue(em, { task: "mail_email_change", email, language, userId, sessionId, currentEmail });
     await enqueue(em, { task: "mail_email_changing", email: currentEmail, language, newEmail: email });

@@ -12,6 +12,7 @@ import {
   lockUsersOfTokens,
   maxSessions,
 } from "../../accounts/sessions/sessions";
+import { noteLanguage } from "../../accounts/users/changes";
 import { record } from "../../accounts/users/history";
 import { config } from "../../config";
 import { Session, SessionBinding, User } from "../../database/entities";
@@ -70,7 +71,7 @@ export const endSession = (owner: Actor, sessionId: string): Promise<number | nu
     if (!user) return null;
     const ended = await endAccessOfSession(em, user.id, sessionId);
     if (ended === 0) return ended;
-    if (owner.language) user.language = owner.language;
+    noteLanguage(user, owner);
     await record(em, [user.id], owner, { type: "session.ended", detail: "ended_by_user" });
     return ended;
   });
@@ -83,7 +84,7 @@ export const endOtherSessions = (actor: Actor): Promise<(EndedOthers & { tokens:
   unitOfWork(async (em) => {
     const user = await lockOwner(em, actor);
     if (!user) return null;
-    if (actor.language) user.language = actor.language;
+    noteLanguage(user, actor);
     if (actor.sessionId === null) await endTokens(em, user.id);
     const reason = actor.sessionId === null ? "ended_by_operator" : "ended_by_user";
     const ended = await endOtherAccess(em, actor, reason);

@@ -1,8 +1,9 @@
 import { userHandle } from "../../accounts/passkeys/ceremonies";
 import { acceptPasskey, insertPasskey, refusedIfPasskey, startCreation } from "../../accounts/passkeys/creation";
-import { isUsable, rpId } from "../../accounts/passkeys/relying-party";
+import { isUsable, rpId, usable } from "../../accounts/passkeys/relying-party";
+import { isLinked } from "../../accounts/provider/provider-identities";
 import { type Actor, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
-import { tell } from "../../accounts/users/changes";
+import { noteLanguage, tell } from "../../accounts/users/changes";
 import { record } from "../../accounts/users/history";
 import { questionsFor, waysIn } from "../../accounts/users/ways-in";
 import { Passkey, Session } from "../../database/entities";
@@ -77,21 +78,25 @@ export const removePasskey = (owner: Actor, credentialId: string) =>
 /**
  * Answers that a way to sign in, which a reset has questioned, is the owner's: a passkey, or the provider (`null`). The
  * session must have begun after the question and by a way that is not in question: a thief would answer, too.
+ * A way that is not in question stays: another window may have answered.
  */
 export const keepWayIn = (owner: Actor, credentialId: string | null) =>
   unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
     const session = await em.findOne(Session, { id: owner.sessionId });
     if (!user || !session) return "session_ended";
-    const { ofWay } = await questionsFor(em, user, session);
-    const passkey = credentialId === null ? null : await em.findOne(Passkey, { user: user.id, credentialId });
-    if (passkey ? !isUsable(passkey) : credentialId !== null) return "no_such_passkey";
-    const questionedAt = passkey ? passkey.questionedAt : user.idpQuestionedAt;
-    if (!questionedAt) return "kept"; // in another window
+    const { passkeys, ofWay } = await questionsFor(em, user, session);
+    const passkey = passkeys.find((one) => one.credentialId === credentialId);
+    const questionedAt = credentialId === null ? user.idpQuestionedAt : passkey?.questionedAt;
+    if (!questionedAt) {
+      if (credentialId === null) return isLinked(user) ? "kept" : "refused";
+      const isThere = (await em.count(Passkey, { user: user.id, credentialId, ...usable() })) > 0;
+      return isThere ? "kept" : "no_such_passkey";
+    }
     if (ofWay || session.createdAt <= questionedAt) return "refused";
     if (passkey) passkey.questionedAt = null;
     else user.idpQuestionedAt = null;
-    if (owner.language) user.language = owner.language;
+    noteLanguage(user, owner);
     const type = passkey ? "passkey.kept" : "idp.kept";
     await record(em, [user.id], owner, { type });
     afterCommit(em, () => logEvent({ event: type, userId: user.id }));
