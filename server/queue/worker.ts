@@ -1,7 +1,9 @@
+import { AsyncResource } from "node:async_hooks";
 import type { Knex } from "@mikro-orm/postgresql";
 import type PgBoss from "pg-boss";
 import { commitWithoutFlush } from "../database/prepared";
 import { runStatement } from "../database/run-statement";
+import { isConnectionFailure } from "../database/unavailable";
 import type { LoggedEvent, MailRefusal } from "../events/events";
 import { duringJob, errorFields, log, logEvent } from "../log";
 import type { JobHandler } from "./jobs";
@@ -67,6 +69,8 @@ const fetchJobs = ({ name, isDue, order }: QueueKind<never>, limit: number) => (
  */
 export class Worker<Task extends { task: string }> {
   readonly #running = new Set<Promise<void>>();
+  /** How jobs ended while the database was away. pg-boss would repeat such a job after a minute, and a sent mail too. */
+  #unrecorded: (() => Promise<void>)[] = [];
   #poll: NodeJS.Timeout | undefined;
   #free = concurrency;
   #freeInDatabase = databaseConcurrency;
@@ -110,8 +114,10 @@ export class Worker<Task extends { task: string }> {
     return Math.min(this.#free, this.#freeInDatabase);
   }
 
-  #fetch(limit: number): Promise<FetchedJob<Task>[]> {
-    return runStatement(this.knex, fetchJobs(this.kind, limit));
+  async #fetch(limit: number): Promise<FetchedJob<Task>[]> {
+    const jobs = await runStatement<FetchedJob<Task>>(this.knex, fetchJobs(this.kind, limit));
+    for (const end of this.#unrecorded.splice(0)) this.#run(this.#record(end));
+    return jobs;
   }
 
   /** Logs a rejection, which would end the process; the next poll tries again. */
@@ -161,7 +167,7 @@ export class Worker<Task extends { task: string }> {
     } catch (error) {
       return duringJob(job.id, () => this.#fail(job, error));
     }
-    await this.boss.deleteJob(this.kind.name, job.id);
+    await this.#record(() => this.boss.deleteJob(this.kind.name, job.id));
   }
 
   /** Keeps a job that is given up, as `cancelled` if refused, else as `failed`. Deletes one without a mail. */
@@ -173,11 +179,22 @@ export class Worker<Task extends { task: string }> {
       logEvent(stop);
     }
     const givenUp = refusal !== null || retryCount >= retryLimit;
-    if (givenUp && leavesNothing) return void (await this.boss.deleteJob(name, id));
+    if (givenUp && leavesNothing) return this.#record(() => this.boss.deleteJob(name, id));
     const message = givenUp ? "A job failed and is given up." : "A job failed and will be retried.";
     log.warn({ task: data.task, ...errorFields(error) }, message);
-    await this.boss.fail(name, id, errorFields(error));
-    if (refusal !== null) await this.boss.cancel(name, id);
-    if (givenUp) this.kind.logGivenUp(data, refusal);
+    await this.#record(async () => {
+      await this.boss.fail(name, id, errorFields(error));
+      if (refusal !== null) await this.boss.cancel(name, id);
+      if (givenUp) this.kind.logGivenUp(data, refusal);
+    });
+  }
+
+  async #record(end: () => Promise<void>): Promise<void> {
+    try {
+      await end();
+    } catch (error) {
+      if (isConnectionFailure(error)) this.#unrecorded.push(AsyncResource.bind(end));
+      throw error;
+    }
   }
 }

@@ -1,5 +1,8 @@
 import type { SMTPServerOptions } from "smtp-server";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { orm } from "#server/database/unit-of-work";
+import { MailRefused } from "#server/errors";
+import { JobQueue, mails } from "#server/queue/job-queue";
 import * as resetPassword from "~/routes/reset-password";
 import { askForReset } from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
@@ -199,4 +202,45 @@ test.each([
   expect(await jobs()).toMatchObject([{ state: "retry", output }]);
   expect(await text()).toContain("EENVELOPE 451");
   expect(await text()).not.toMatch(/refused for a reason|[0-9a-f]{64}/);
+});
+
+describe("a job that ends while the database is away", () => {
+  let calls: number;
+
+  async function cutOff(call: () => Promise<"sent">) {
+    await askForReset(email);
+    calls = 0;
+    const worker = new JobQueue(orm()).worker(mails, async () => () => {
+      calls++;
+      const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+      vi.spyOn(orm().em.getKnex().client, "acquireConnection").mockRejectedValueOnce(refused);
+      return call();
+    });
+    await expect(worker.drain()).rejects.toThrow("ECONNREFUSED");
+    expect(await jobs()).toMatchObject([{ state: "active" }]);
+    await worker.drain();
+    await worker.stop();
+  }
+
+  test("is not sent again if it was sent", async () => {
+    await cutOff(async () => "sent");
+    expect(await jobs()).toEqual([]);
+    expect(calls).toBe(1);
+  });
+
+  test("is retried if it failed", async () => {
+    await cutOff(() => Promise.reject(new Error("cut off")));
+    expect(await jobs()).toMatchObject([{ state: "retry" }]);
+    expect(calls).toBe(1);
+  });
+
+  test("is reported with its id if it was refused", async () => {
+    await cutOff(() => Promise.reject(new MailRefused("message_refused")));
+    const [job] = await latchkey.execute<{ id: string }>("select id from pgboss.job where state = 'cancelled'");
+    const failed = latchkey
+      .logLines()
+      .map((line) => JSON.parse(line))
+      .filter(({ event }) => event === "mail.failed");
+    expect(failed).toMatchObject([{ jobId: job?.id, reason: "message_refused" }]);
+  });
 });
