@@ -30,7 +30,7 @@ ${methods.join("\n\n")}
   }
 }
 
-/** For the MikroORM command line. The service starts in `server/start.server.ts`. */
+/** For the MikroORM command line. The service starts in `server/start.ts`. */
 export default async () => {
   const { databaseUrl, databaseDirectUrl } = loadConfig(process.env);
   const connection = await connectionFor(databaseDirectUrl ?? databaseUrl);

@@ -28,7 +28,7 @@ const addedColumn = new RegExp(
 function statementsOf(source: string): string[] {
   const up = /\bup\(\)[\s\S]*?(?=\bdown\(\)|$)/.exec(source)?.[0] ?? "";
   const calls = [...up.matchAll(/addSql\(\s*(["'`])([\s\S]*?)\1\s*,?\s*\)/g)];
-  if (calls.length !== up.split("this.").length - 1) return ["what is no literal of addSql"];
+  if (calls.length !== up.split("this.").length - 1) return ["what is not a literal of addSql"];
   return calls.map(([, , sql = ""]) => sql.toLowerCase().replaceAll('"', "").replace(/\s+/g, " ").replace(/;? ?$/, ""));
 }
 

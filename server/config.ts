@@ -3,7 +3,6 @@ import { StartError } from "./errors";
 import { mailServices } from "./mail-services/services";
 import { allowedTarget, type ReturnOrigins } from "./origins/return-to";
 import { requiredValue } from "./process/value";
-import { RESET_TOKEN_TTL_MS } from "./rules";
 import { brandColors, defaultColor } from "./settings/brand-colors";
 import { brokenRules } from "./settings/combinations";
 import { type Environment, readSettings } from "./settings/read-settings";
@@ -72,7 +71,6 @@ function configOf(v: Values, appUrl: string, production: boolean) {
     ...allowed,
     relyingPartyId: v.PASSKEY_RP_ID ?? passkeyHost(appUrl),
     /** How long a mailed link can be used. */
-    linkMinutes: RESET_TOKEN_TTL_MS / 60_000,
     afterSignIn: given(allowedTarget(v.AFTER_SIGN_IN, allowed)),
     sessionDomain: v.SESSION_DOMAIN,
     deviceBoundSessions: v.DEVICE_BOUND_SESSIONS,

@@ -18,13 +18,13 @@ export class DatabaseUnavailable extends Error {
   override name = "DatabaseUnavailable";
 }
 
-/** Too many hashes wait already. The same work may succeed in a moment. */
+/** Too many passwords wait to be hashed. The same work may succeed in a moment. */
 export class HashingOverloaded extends Error {
   override name = "HashingOverloaded";
 
   /** @param retryAfter seconds until those that wait are done, if they take as long as the last one */
-  constructor(readonly retryAfter = 1) {
-    super("Too many hashes wait.");
+  constructor(readonly retryAfter: number) {
+    super("Too many passwords wait to be hashed.");
   }
 }
 

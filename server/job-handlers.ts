@@ -5,7 +5,7 @@ import { mailInvited } from "./features/operator/invitations";
 import { purgeExpired } from "./features/operator/purge";
 import { mailEmailChange } from "./features/owner/email-change";
 import { mailNotice } from "./features/owner/notices";
-import { mailInvitation, mailPasswordReset } from "./features/visitor/password-reset";
+import { mailNewAccount, mailPasswordReset } from "./features/visitor/password-reset";
 import { mailRegistration } from "./features/visitor/registration";
 import type { Language } from "./languages/languages";
 import { logEvent, logUnexpected } from "./log";
@@ -41,7 +41,7 @@ function mail(job: MailJob): Promise<MailCall> {
     case "mail_password_reset":
       return mailPasswordReset(job.email, language);
     case "mail_invitation":
-      return mailInvitation(job.email, language);
+      return mailNewAccount(job.email, language);
     case "mail_invited":
       return mailInvited(job.email, language, job.invitedAt);
     case "mail_registration":

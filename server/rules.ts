@@ -1,6 +1,8 @@
 /** How long a mailed link can be used, in ms. The name, too, was asked for: docs/requirements.md. */
 export const RESET_TOKEN_TTL_MS = 3_600_000;
 
+export const linkMinutes = RESET_TOKEN_TTL_MS / 60_000;
+
 /** Mails with a link of one kind, to one address in a quarter of an hour. */
 export const mailsPerQuarterHour = 5;
 
@@ -33,10 +35,15 @@ export const longestPassword = 256;
 /** The maximum of a person's name, in Unicode code points. */
 export const longestName = 100;
 
+/** The maximum of an access token's name, in Unicode code points. */
+export const longestTokenName = 64;
+
+export const mailtoUrl = (address: string) => `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
+
 // A line break or a change of the text's direction could disguise a page. The joiners of Arabic and emoji may occur.
 const disguises = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 
-/** The name, trimmed and in NFC, whoever gives it; `null` for text that is empty, too long or no line of plain text. */
+/** The name, trimmed and in NFC, whoever gives it; `null` for text that is empty, too long or not one line of plain text. */
 export function parseName(typed: string, longest = longestName): string | null {
   const name = typed.normalize("NFC").trim();
   return name === "" || disguises.test(name) || [...name].length > longest ? null : name;

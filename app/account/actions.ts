@@ -14,12 +14,12 @@ import { passwordProblem } from "#server/features/visitor/password-policy";
 import { requestPasswordReset } from "#server/features/visitor/password-reset";
 import type { AnswerTexts } from "#server/languages/texts";
 import type { Translate } from "#server/languages/translate";
-import { longestName } from "#server/rules";
+import { linkMinutes, longestName } from "#server/rules";
 import { minutesIn, tooManyRequests, unprocessable } from "~/answers/responses";
 import { passwordMessage, readFields } from "~/forms/form";
 import { lastWayCookie, noticeCookie } from "~/visitor/cookies";
 import { connectCookies, newAttempt } from "~/visitor/oauth-attempt";
-import { keepSession, leave, requireRecentSignIn, requireUser, signOut } from "~/visitor/session";
+import { keepSession, logOutAndRedirect, requireRecentSignIn, requireUser, signOut } from "~/visitor/session";
 import { textsFor } from "~/visitor/visitor";
 
 const fieldNames = [
@@ -73,7 +73,7 @@ const throttled = ({ intent }: AccountForm, errors: Record<string, string>, wait
 
 async function endOneSession({ request, t, owner, form }: ActionContext) {
   const { data: sessionId } = z.uuid().toLowerCase().safeParse(form.sessionId);
-  if (sessionId === owner.sessionId) return leave(request);
+  if (sessionId === owner.sessionId) return logOutAndRedirect(request);
   const ended = sessionId === undefined ? 0 : await endSession(owner, sessionId);
   if (ended === null) return "session_ended";
   return ended > 0 ? done(t("account.sessionEnded")) : refused(form, { sessionId: t("account.sessionAlreadyEnded") });
@@ -192,7 +192,7 @@ async function changeOwnEmail({ t, owner, form }: ActionContext) {
   const outcome = await requestEmailChange(owner, form.email);
   if (outcome === "session_ended") return outcome;
   if (outcome !== "requested") return refused(form, { email: t(emailRefusals[outcome]) });
-  return done(t("account.emailChangeSent", { email: form.email.trim(), count: config().linkMinutes }));
+  return done(t("account.emailChangeSent", { email: form.email.trim(), count: linkMinutes }));
 }
 
 async function removeAccount({ request, t, owner, form }: ActionContext) {

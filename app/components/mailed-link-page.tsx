@@ -1,5 +1,6 @@
 import { Form, Link, useActionData, useLoaderData, useSubmit } from "@remix-run/react";
 import { type FormEvent, type ReactNode, useState } from "react";
+import { linkMinutes } from "#server/rules";
 import { returnToName, withReturnTo } from "~/answers/return-to";
 import { Text, usePage, usePasskeySupport, useTexts } from "~/document/page-context";
 import type { LinkParameters, LinkRefusal, OpenedLink } from "~/forms/mailed-link";
@@ -89,7 +90,7 @@ interface MailedLinkPageProps {
 }
 
 export function MailedLinkPage({ purpose, before, after }: MailedLinkPageProps) {
-  const { t, linkMinutes } = usePage();
+  const { t } = usePage();
   const { title, used, askingPage } = pages[purpose];
   const { problem, passkeys, registrationClosed, ...opened } = useLoaderData<OpenedLink>();
   const refused = useActionData<LinkRefusal>();

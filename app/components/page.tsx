@@ -1,6 +1,7 @@
 import { Link, useLocation, useSearchParams } from "@remix-run/react";
 import { type ReactNode, useEffect } from "react";
 import { languages } from "#server/languages/languages";
+import { mailtoUrl } from "#server/rules";
 import { returnToName, withReturnTo } from "~/answers/return-to";
 import { Text, usePage } from "~/document/page-context";
 import { errorTexts } from "~/document/title";
@@ -39,8 +40,6 @@ export function Page({ title, wide, children }: PageProps) {
   );
 }
 
-const mailto = (address: string) => `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
-
 /** The brand's links, and each language by its own name. With a plain form, the browser loads the whole page again. */
 export function Footer() {
   const { t, language, brand } = usePage();
@@ -53,7 +52,7 @@ export function Footer() {
         <p className="links">
           {termsUrl && <a href={termsUrl}>{t("common.terms")}</a>}
           {privacyUrl && <a href={privacyUrl}>{t("common.privacy")}</a>}
-          {supportEmail && <a href={mailto(supportEmail)}>{t("common.help")}</a>}
+          {supportEmail && <a href={mailtoUrl(supportEmail)}>{t("common.help")}</a>}
         </p>
       )}
       <form method="post" action="/language" aria-label={t("common.language")} className="languages">
@@ -99,7 +98,7 @@ function Fault({ requestId }: { requestId: string | undefined }) {
   const address = brand.supportEmail;
   return (
     <p>
-      {address && <Text of="errors.support" values={{ address }} part={<Link to={mailto(address)} dir="ltr" />} />}{" "}
+      {address && <Text of="errors.support" values={{ address }} part={<Link to={mailtoUrl(address)} dir="ltr" />} />}{" "}
       {requestId && t("errors.requestId", { id: requestId })}
     </p>
   );

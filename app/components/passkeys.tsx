@@ -1,5 +1,6 @@
 import { useRevalidator, useSubmit } from "@remix-run/react";
 import { type FormEvent, type PropsWithChildren, useEffect, useRef } from "react";
+import { longestName } from "#server/rules";
 import type { passkeyOffer, shownPasskeys } from "~/account/account-page";
 import { usePasskeySupport, useTexts } from "~/document/page-context";
 import { MomentLine, ProtectedAction, Row } from "./account-rows";
@@ -62,7 +63,7 @@ function AddPasskey({ name, offered, upgradable }: AddPasskeyProps) {
       submit={t("passkeys.create")}
       onSubmit={add}
     >
-      <Field label={t("account.name")} name="name" defaultValue={name} maxLength={64} autoComplete="off" />
+      <Field label={t("account.name")} name="name" defaultValue={name} maxLength={longestName} autoComplete="off" />
     </ProtectedAction>
   );
 }

@@ -1,6 +1,6 @@
 import { Link, useSearchParams } from "@remix-run/react";
 import { Fragment } from "react";
-import { mailsPerQuarterHour } from "#server/rules";
+import { linkMinutes, mailsPerQuarterHour } from "#server/rules";
 import { Text, usePage } from "~/document/page-context";
 import { EmailForm } from "./form-controls";
 import { Notice, Page } from "./page";
@@ -15,7 +15,7 @@ interface SentPageProps {
 
 /** The page after a request for a link. It is the same whether or not the address has an account. */
 export function SentPage({ sent, outcome, again, login, isMailLogged }: SentPageProps) {
-  const { t, linkMinutes } = usePage();
+  const { t } = usePage();
   const askedAgain = useSearchParams()[0].has("again");
   const address = sent.email || t("sent.thatAddress");
   return (

@@ -106,7 +106,7 @@ export function WaysIn({ email, name, password, linked, linkQuestioned, canConne
   );
 }
 
-/** The ways to sign in that somebody else may have added: a reset has questioned them. */
+/** The ways to sign in that are in question, because somebody else may have added them. */
 export function Questions({ linked, linkQuestioned, password, provider, passkeys }: WaysInProps) {
   const t = useTexts();
   const questioned = passkeys?.items.filter((passkey) => passkey.questioned) ?? [];

@@ -8,13 +8,12 @@ export { contentSecurityPolicy } from "#server/rules";
 
 /** What every page needs in addition to its route's data. */
 export function pageOf(language: Language, nonce: string) {
-  const { linkMinutes, passwords } = config();
+  const { passwords } = config();
   return {
     language,
     textsPath: textsPath(language),
     texts: pageTextsIn(language),
     brand: pageBrand(),
-    linkMinutes,
     shortestPassword: passwords.minimumLength, // in Unicode code points
     /** With `PASSWORDS=off`, the label of the provider that accounts come from; otherwise `null`. */
     passwordless: passwords.on ? null : providerLabel(language),

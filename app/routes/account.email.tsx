@@ -1,6 +1,7 @@
 import { type ActionFunctionArgs, data, type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { Form, Link, useActionData, useLoaderData } from "@remix-run/react";
 import { accountOfEmailChange, changeEmail, declineEmailChange } from "#server/features/owner/email-change";
+import { linkMinutes } from "#server/rules";
 import { respond, unprocessable } from "~/answers/responses";
 import { EmailField, SubmitButton } from "~/components/form-controls";
 import { Notice, Page } from "~/components/page";
@@ -54,7 +55,7 @@ export function action({ request }: ActionFunctionArgs) {
 }
 
 function InvalidEmailLink({ message }: { message: string }) {
-  const { t, linkMinutes } = usePage();
+  const { t } = usePage();
   return (
     <>
       <Notice role="alert">{message}</Notice>

@@ -5,7 +5,7 @@ import { config } from "#server/config";
 import { makeOwnToken, offeredDays, removeToken, tokensOf } from "#server/features/owner/access-tokens";
 import type { Owner } from "#server/features/owner/signed-in";
 import { localMomentIn } from "#server/languages/translate";
-import { maxAccessTokens, recentSignInMinutes } from "#server/rules";
+import { longestTokenName, maxAccessTokens, recentSignInMinutes } from "#server/rules";
 import { shownMoment } from "~/account/account-page";
 import { respond, unprocessable } from "~/answers/responses";
 import { CopyButton, Field, SubmitButton } from "~/components/form-controls";
@@ -176,7 +176,7 @@ function MakeToken() {
       {signInAgain && <p className="muted">{t("account.signInAgain", { count: recentSignInMinutes })}</p>}
       <input type="hidden" name="intent" value="make-token" />
       <input type="hidden" name="token" value={newId} />
-      <Field label={t("tokens.name")} {...field("name")} required maxLength={64} autoComplete="off" />
+      <Field label={t("tokens.name")} {...field("name")} required maxLength={longestTokenName} autoComplete="off" />
       {hasWildcard && <datalist id="origins">{known}</datalist>}
       {hasWildcard ? (
         <Field {...origin} required dir="ltr" inputMode="url" list="origins" autoComplete="off" spellCheck={false} />

@@ -2,7 +2,7 @@ import { type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { config } from "#server/config";
 import { hasGone } from "#server/door/request-facts";
 import { ExternalSignInError } from "#server/errors";
-import { connectProvider } from "#server/features/owner/provider-link";
+import { linkProvider } from "#server/features/owner/provider-link";
 import { logExternalSignInFailure, refusalReason, signInToAccount } from "#server/features/visitor/external-sign-in";
 import { exchangeCode, fetchProfile, verifyIssuer } from "#server/provider/client";
 import { plainText } from "~/answers/no-page";
@@ -65,7 +65,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
     if (hasGone()) throw new ExternalSignInError("client_gone"); // it may reload, and must not get two sessions
     if (config().identityProvider?.logout) headers.append("Set-Cookie", atProvider.write(request, "1"));
     if (owner) {
-      await connectProvider(owner, profile);
+      await linkProvider(owner, profile);
       return redirect("/dashboard?notice=idp_connected", { headers });
     }
     const session = await signInToAccount(visitorOf(request), profile);

@@ -31,7 +31,9 @@ export default function DevelopmentSession() {
   return (
     <Page title="Sign in without a mail">
       {refused && (
-        <Notice role="alert">This is no email address, its account is suspended, or a name is no group.</Notice>
+        <Notice role="alert">
+          This is not an email address, its account is suspended, or a name is not that of a group.
+        </Notice>
       )}
       <EmailForm action="/dev/session" email={refused?.email ?? ""} submit="Sign in" />
     </Page>

@@ -7,7 +7,7 @@ import { Page } from "~/components/page";
 import { useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
-import { leave, logOutPage } from "~/visitor/session";
+import { logOutAndRedirect, logOutPage } from "~/visitor/session";
 
 export const handle = titled("account.logOut");
 
@@ -19,7 +19,7 @@ export function loader({ request }: LoaderFunctionArgs) {
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     await readFields(request);
-    return leave(request);
+    return logOutAndRedirect(request);
   });
 }
 

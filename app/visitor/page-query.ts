@@ -4,7 +4,7 @@ import { allowedTarget } from "#server/origins/return-to";
 import { parseMaxAge } from "#server/rules";
 import { returnToName } from "~/answers/return-to";
 
-/** Where a visitor may be sent after a sign-in, serialised; `null` when the text is no allowed path or URL. */
+/** Where a visitor may be sent after a sign-in, serialised; `null` when the text is not an allowed path or URL. */
 export const allowedReturn = (text: string) => allowedTarget(text, config());
 
 /** The target of the page's `return_to`; `null` if the parameter is absent, repeated or not allowed. */

@@ -118,7 +118,7 @@ function writeBindingOffer(headers: Headers, { bindingChallenge }: SessionToken)
   if (bindingChallenge !== undefined) headers.set(...offerHeader(bindingChallenge));
 }
 
-async function endSession(request: Request): Promise<Headers> {
+async function endBrowserSession(request: Request): Promise<Headers> {
   await logOut(sessionTokens(request)); // all of them: a sibling host may have planted one
   const headers = new Headers({ "Set-Cookie": writeSession(request, { token: "", expiresAt: new Date(0) }) });
   if (config().deviceBoundSessions) headers.append("Set-Cookie", clearBound(request));
@@ -127,7 +127,7 @@ async function endSession(request: Request): Promise<Headers> {
 
 /** @param cookies further cookies to set */
 export async function signOut(request: Request, location: string, ...cookies: string[]): Promise<Response> {
-  const headers = await endSession(request);
+  const headers = await endBrowserSession(request);
   for (const cookie of cookies) headers.append("Set-Cookie", cookie);
   return redirect(location, { headers });
 }
@@ -135,15 +135,15 @@ export async function signOut(request: Request, location: string, ...cookies: st
 const leavesProvider = (request: Request): boolean =>
   config().identityProvider?.logout === true && atProvider.read(request) !== null;
 
-/** The provider's logout for a page's link, which is shown once; `null` if there is nothing to leave. */
+/** The provider's logout for a page's link, which is shown once; `null` if there is nothing to logOutAndRedirect. */
 export async function providerLogoutLink(request: Request, isShown = true) {
   const providerLogout = isShown && leavesProvider(request) ? await logoutUrl() : null;
   return { providerLogout, headers: new Headers(providerLogout ? { "Set-Cookie": atProvider.clear(request) } : {}) };
 }
 
 /** Logs out. Redirects to the provider's logout, to `return_to` (which may be another application) or to `/login`. */
-export async function leave(request: Request): Promise<Response> {
-  const headers = await endSession(request);
+export async function logOutAndRedirect(request: Request): Promise<Response> {
+  const headers = await endBrowserSession(request);
   const isLeaving = leavesProvider(request);
   const isAllowed = isLeaving && knownLogoutUrl() !== null; // else `form-action` would block the redirect
   const url = isLeaving && (await logoutUrl());

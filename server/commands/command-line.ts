@@ -7,7 +7,7 @@ import { addBackupCommands } from "./database-backup";
 import { addDoctor } from "./doctor/doctor";
 import { addKeyCommands } from "./keys";
 import { addMailCommands, addWebhookCommands } from "./mail-and-webhook";
-import { CommandError, complain, createProgram } from "./program";
+import { CommandError, createProgram, printToStderr } from "./program";
 import { addUserCommands } from "./user";
 import { addUserAccessCommands } from "./user-access";
 import { addUserFileCommands } from "./user-files";
@@ -33,7 +33,7 @@ export function latchkeyProgram() {
   return program;
 }
 
-/** Those need the database for themselves: they copy it, or change its tables. A backup asks the service itself. */
+/** The commands of `database` need it for themselves: they copy it, or change its tables. A backup asks the service. */
 const runsBesideService = ([noun]: string[]) => noun !== "database";
 
 /** @returns the exit status: 2 for wrong usage */
@@ -49,7 +49,7 @@ export async function runCommand(words: string[]): Promise<number> {
       if (status !== null) return status;
     }
     const expected = [CommandError, StartError, DatabaseUnavailable].some((kind) => error instanceof kind);
-    if (expected) complain((error as Error).message);
+    if (expected) printToStderr((error as Error).message);
     else logUnexpected(error);
     return 1;
   }

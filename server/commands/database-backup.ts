@@ -7,7 +7,7 @@ import { FolderInUse } from "../errors";
 import { backUp, type RestoreRefusal, RestoreRefused, restore } from "../features/operator/database-backup";
 import { askService } from "./beside-service";
 import { dataFolder, withDatabase } from "./open-database";
-import { CommandError, complain, print, writeOut } from "./program";
+import { CommandError, print, printToStderr, writeOut } from "./program";
 
 type Take = (piece: Buffer) => Promise<void>;
 
@@ -64,7 +64,7 @@ async function backup(path: string): Promise<void> {
 
 const refusals: Record<RestoreRefusal, string> = {
   folder_is_not_empty: "the data folder has a database",
-  not_a_backup: "the file is no backup of Latchkey, is damaged or is cut short",
+  not_a_backup: "the file is not a backup of Latchkey, is damaged or is cut short",
   other_postgres: "the backup is of another version of PostgreSQL: use the release of Latchkey that made it",
   backup_is_newer: "a newer release made the backup: use its command line",
 };
@@ -80,7 +80,7 @@ async function restoreFrom(path: string, { asItWas = false }: { asItWas?: boolea
     });
   const madeAt = await naming("Nothing was restored", restoring);
   print(`Restored the copy of ${madeAt.toISOString()}. Accounts, passkeys and tokens are as they were then.`);
-  if (!asItWas) complain("Its sessions, mailed links, and waiting mails and webhooks have ended.");
+  if (!asItWas) printToStderr("Its sessions, mailed links, and waiting mails and webhooks have ended.");
 }
 
 export function addBackupCommands(database: Command): void {

@@ -18,7 +18,7 @@ function opened(stream: Writable): Writable {
 export const print = (text: string) => void opened(terminal().out).write(`${printable(text)}\n`);
 
 /** On standard error. */
-export const complain = (text: string) => void opened(terminal().err).write(`${printable(text)}\n`);
+export const printToStderr = (text: string) => void opened(terminal().err).write(`${printable(text)}\n`);
 
 /** Unlike `print`, writes what it gets as it is, and waits for a slow reader, such as `less`. */
 export async function writeOut(text: string | Buffer): Promise<void> {
@@ -47,7 +47,7 @@ function synopsisOf(command: Command): string {
 }
 
 /** Masks an argument in a message after its first colon: the rest may be the password of a URL. */
-const quoted = (message: string) => message.replace(/('[^':]*):.*'/s, "$1:…'");
+const masked = (message: string) => message.replace(/('[^':]*):.*'/s, "$1:…'");
 
 /** The command line without its commands. They throw a `CommanderError` for wrong usage and for `--help`. */
 export const createProgram = () =>
@@ -58,7 +58,7 @@ export const createProgram = () =>
     .configureOutput({
       writeOut: (text) => terminal().out.write(text),
       writeErr: (text) => terminal().err.write(text),
-      outputError: (message, write) => write(printable(quoted(message))),
+      outputError: (message, write) => write(printable(masked(message))),
     })
     .configureHelp({
       visibleCommands: (command) => command.commands.flatMap(leavesOf),

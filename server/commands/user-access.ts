@@ -6,7 +6,7 @@ import { changeGroups, endEverySession, restoreUser, setEmail, suspendUser } fro
 import { clearLimits, type ListedUser, listUsers } from "../features/operator/user-administration";
 import { printable } from "../process/terminal";
 import { withDatabase } from "./open-database";
-import { CommandError, complain, counted, jsonOption, print, writeLine } from "./program";
+import { CommandError, counted, jsonOption, print, printToStderr, writeLine } from "./program";
 import { invitationRemoved, noAccount, withUser } from "./user";
 
 const suspend = (email: string) =>
@@ -25,7 +25,7 @@ const restore = (email: string) =>
 
 export function parseNewAddress(typed: string): string {
   const email = parseAddress(typed);
-  if (email === null) throw new InvalidArgumentError("It is no email address.");
+  if (email === null) throw new InvalidArgumentError("This is not an email address.");
   return email;
 }
 
@@ -40,13 +40,13 @@ const setAddress = (typed: string, newEmail: string) =>
     const ended = await setEmail(id, newEmail);
     if (ended === "no_account") throw noAccount(typed);
     if (typeof ended === "string") throw new CommandError(`The account was not changed: ${setEmailRefusals[ended]}.`);
-    if (ended.uninvited) complain(invitationRemoved);
+    if (ended.uninvited) printToStderr(invitationRemoved);
     print(`The address of the account is ${newEmail}. ${counted(ended.count, "session")} ended.`);
   });
 
 export function collectGroup(name: string, others: string[] = []): string[] {
   if (!isGroup(name))
-    throw new InvalidArgumentError("A group is in lower case: a-z, 0-9 and, not first, . _ -, at most 64 of them.");
+    throw new InvalidArgumentError("A group has 1 to 64 characters: a-z and 0-9, and after the first one also . _ -.");
   return [...others, name];
 }
 
@@ -98,8 +98,8 @@ export function addUserAccessCommands(user: Command): void {
   add(
     "set-email <EMAIL>",
     "give an account another address",
-    "For an owner who has lost the mailbox and asks you, once you are sure who asks. Ends every session, link and " +
-      "unconfirmed change of the account. The password stays. After the next login, the account page asks which " +
+    "For an owner who has lost the mailbox and asks you, once you are sure who asks. Ends every session, access " +
+      "token, link and unconfirmed change of the account, and forgets its known browsers. The password stays. After the next login, the account page asks which " +
       "passkeys, and whether the provider, are the owner's. Both addresses are told.",
   )
     .argument("<NEW>", "the new address", parseNewAddress)

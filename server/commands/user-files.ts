@@ -4,7 +4,7 @@ import { exportUsers, importUsers } from "../features/operator/user-import";
 import { optionalFields } from "../features/operator/user-lines";
 import { readOperand } from "./beside-service";
 import { withDatabase } from "./open-database";
-import { CommandError, complain, counted, print, writeLine } from "./program";
+import { CommandError, counted, print, printToStderr, writeLine } from "./program";
 
 async function readLines(path: string): Promise<string[]> {
   try {
@@ -19,7 +19,7 @@ const changedMeanwhile = ["40P01", "23505"];
 
 async function importFile(path: string): Promise<void> {
   const lines = await readLines(path);
-  const written = (done: number, all: number) => complain(`${done} of ${all} lines are written.`);
+  const written = (done: number, all: number) => printToStderr(`${done} of ${all} lines are written.`);
   const imported = await withDatabase(() => importUsers(lines, written)).catch((error: NodeJS.ErrnoException) => {
     if (!changedMeanwhile.includes(error.code ?? "")) throw error;
     throw new CommandError("Nothing was imported: others changed the same accounts at the same time. Run it again.");
@@ -31,7 +31,10 @@ async function importFile(path: string): Promise<void> {
     throw new CommandError(`${listed}Nothing was imported: ${counted(imported.length, "line")} ${are} wrong.`);
   }
   const { created, skipped, uninvited } = imported;
-  if (uninvited > 0) complain(`${counted(uninvited, "invitation")} of these addresses removed, without the groups.`);
+  if (uninvited > 0)
+    printToStderr(
+      `${counted(uninvited, "invitation")} of these addresses removed. The accounts do not get their groups.`,
+    );
   print(`${counted(created, "account")} created, ${skipped} skipped because the address has an account.`);
 }
 

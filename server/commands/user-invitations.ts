@@ -9,7 +9,7 @@ import { parsedName, shown } from "./user";
 import { collectGroup, parseNewAddress } from "./user-access";
 
 function parseDays(text: string): number {
-  if (!/^(?:[1-9]|[12]\d|30)$/.test(text)) throw new InvalidArgumentError("It is no number of days from 1 to 30.");
+  if (!/^(?:[1-9]|[12]\d|30)$/.test(text)) throw new InvalidArgumentError("This is not a number of days from 1 to 30.");
   return Number(text);
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { config } from "../config";
 import { makeOwnToken, offeredDays, plainToken, removeToken, tokensOf } from "../features/owner/access-tokens";
-import { maxAccessTokens } from "../rules";
+import { longestTokenName, maxAccessTokens } from "../rules";
 import { CommandError, jsonOption, print } from "./program";
 import { noAccount, tokenText, withUser } from "./user";
 
@@ -19,7 +19,7 @@ const remove = (email: string, id: string) =>
   });
 
 const problems = {
-  name: () => "The name is no line of 1 to 64 characters.",
+  name: () => `The name must be one line of 1 to ${longestTokenName} characters.`,
   origin: () => "The origin is neither that of APP_URL nor one that RETURN_ORIGINS allows, without a path.",
   days: () => `The days are one of ${offeredDays().join(", ")}.`,
 };

@@ -12,11 +12,11 @@ import { deleteAccount } from "../features/owner/account-deletion";
 import { changeName } from "../features/owner/name-change";
 import { endOtherSessions } from "../features/owner/own-sessions";
 import { unlinkProvider } from "../features/owner/provider-link";
-import { longestName, parseName, RESET_TOKEN_TTL_MS } from "../rules";
+import { linkMinutes, longestName, parseName } from "../rules";
 import { withDatabase } from "./open-database";
-import { CommandError, complain, counted, jsonOption, print } from "./program";
+import { CommandError, counted, jsonOption, print, printToStderr } from "./program";
 
-export const invitationRemoved = "The invitation of the address is removed, without its groups.";
+export const invitationRemoved = "The invitation of the address was removed. The account does not get its groups.";
 
 export const noAccount = (typed: string) => new CommandError(`There is no account ${typed}.`);
 
@@ -46,7 +46,7 @@ function obstacles(details: AccountDetails): string | null {
   const { suspendedAt, hasWayIn, loginBlockedUntil, resetMailsBlockedUntil, undeliverableAt, undeliverableBy } =
     details;
   const sentences = [
-    suspendedAt && `The account is suspended since ${shown(suspendedAt)}.`,
+    suspendedAt && `The account has been suspended since ${shown(suspendedAt)}.`,
     !hasWayIn && "There is no way in: no password, no provider and no passkey.",
     loginBlockedUntil && `Logins are limited until ${inMinutes(loginBlockedUntil)}, except on known browsers.`,
     resetMailsBlockedUntil && `Reset mails are limited until ${inMinutes(resetMailsBlockedUntil)}.`,
@@ -126,14 +126,14 @@ const show = (email: string, { json }: { json?: true }) =>
 
 async function create(typedEmail: string, { name: typedName, mail }: { name?: string; mail?: true }): Promise<void> {
   const email = parseAddress(typedEmail);
-  if (email === null) throw new CommandError(`${typedEmail} is no email address.`);
+  if (email === null) throw new CommandError(`${typedEmail} is not an email address.`);
   const name = parsedName(typedName);
   await withDatabase(async () => {
     const user = await createUserWithoutPassword(email, name, mail);
     if (!user) throw new CommandError(`The address ${email} has an account already.`);
-    if (user.uninvited) complain(invitationRemoved);
+    if (user.uninvited) printToStderr(invitationRemoved);
     print(`User id: ${user.id}`);
-    const link = mail ? "The invitation is on its way." : await createResetLink(user);
+    const link = mail ? "The mail is on its way." : await createResetLink(user);
     if (link !== null) print(link);
   });
 }
@@ -189,7 +189,7 @@ const remove = (email: string) =>
     print("The account is deleted.");
   });
 
-const linkNote = `The link can be used once, for ${RESET_TOKEN_TTL_MS / 60_000} minutes: hand it to nobody but the owner.`;
+const linkNote = `The link can be used once, for ${linkMinutes} minutes: hand it to nobody but the owner.`;
 
 export function addUserCommands(user: Command): void {
   const add = (name: string, summary: string, description: string) =>
@@ -206,11 +206,11 @@ export function addUserCommands(user: Command): void {
     "create",
     "create an account and print its id and a reset link",
     "Creates an account without a password, and prints its id and a link with which its owner chooses one. Nothing is " +
-      "mailed, unless --mail mails an invitation in place of the link. With PASSWORDS=off there is no link, and the " +
-      `invitation leads to the provider. ${linkNote} Latchkey does not check that the address is the owner's: you do.`,
+      "mailed, unless --mail mails the link instead of printing it. With PASSWORDS=off there is no link, and the " +
+      `mail leads to the provider. ${linkNote} Latchkey does not check that the address is the owner's: you do.`,
   )
     .option("--name <NAME>", "the name that pages show")
-    .option("--mail", "mail an invitation, and print no link")
+    .option("--mail", "mail the link, and print none")
     .action(create);
   add(
     "name",

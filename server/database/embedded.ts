@@ -13,18 +13,18 @@ import { initdb } from "./initdb";
 /** Lets node-postgres talk to a PGlite over a Unix socket that only this user can reach, one connection at a time. */
 export async function listenOnSocket(database: PGlite) {
   const { PGLiteSocketServer } = await import("@electric-sql/pglite-socket");
-  const home = await mkdtemp(join(tmpdir(), "latchkey-"));
+  const socketFolder = await mkdtemp(join(tmpdir(), "latchkey-"));
   // Two: the server notices a lost connection only after its replacement has connected.
-  const server = new PGLiteSocketServer({ db: database, path: join(home, ".s.PGSQL.5432"), maxConnections: 2 });
+  const server = new PGLiteSocketServer({ db: database, path: join(socketFolder, ".s.PGSQL.5432"), maxConnections: 2 });
   await server.start();
   // A private field of PGLiteSocketServer, read in pglite-socket 0.2.17: its listener keeps a finished command alive.
   (server as unknown as { server: net.Server }).server.unref();
   return {
-    host: home, // node-postgres takes the socket's folder for a host
+    host: socketFolder, // node-postgres takes the socket's folder for a host
     async close() {
       await server.stop();
       await database.close();
-      await rm(home, { recursive: true, force: true });
+      await rm(socketFolder, { recursive: true, force: true });
     },
   };
 }

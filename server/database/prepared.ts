@@ -1,6 +1,6 @@
 import type { EntityManager, Knex } from "@mikro-orm/postgresql";
 import { runStatement } from "./run-statement";
-import { namingUnavailability } from "./unavailable";
+import { translateConnectionErrors } from "./unavailable";
 import { orm } from "./unit-of-work";
 
 /** The statements that are not MikroORM's, each with its reason. CPU is that of the process, by `npm run bench`. */
@@ -56,7 +56,7 @@ export const commitWithoutFlush = "set_config('synchronous_commit', 'off', true)
 
 /** Runs a prepared statement, with a `?` for each value, without MikroORM. */
 export function prepared<Row>(name: PreparedStatement, sql: string, values: unknown[]): Promise<Row[]> {
-  return namingUnavailability(() => runStatement<Row>(orm().em.getKnex(), { name, text: numbered(sql), values }));
+  return translateConnectionErrors(() => runStatement<Row>(orm().em.getKnex(), { name, text: numbered(sql), values }));
 }
 
 /** Like {@link prepared}, within `em`'s transaction. */

@@ -19,7 +19,7 @@ export function isConnectionFailure(error: unknown): boolean {
 }
 
 /** @throws DatabaseUnavailable in the place of a failed connection's error */
-export async function namingUnavailability<T>(work: () => Promise<T>): Promise<T> {
+export async function translateConnectionErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -1,22 +1,22 @@
 import type { EntityManager, MikroORM } from "@mikro-orm/postgresql";
 import { requiredValue } from "../process/value";
-import { namingUnavailability } from "./unavailable";
+import { translateConnectionErrors } from "./unavailable";
 
 export const [setOrm, orm] = requiredValue<MikroORM>("orm", "The database has not been opened.");
 
 const whenCommitted = new WeakMap<EntityManager, (() => void)[]>();
-const beforeCommit = new WeakMap<EntityManager, (() => Promise<void>)[]>();
+const beforeCommits = new WeakMap<EntityManager, (() => Promise<void>)[]>();
 
 /** One transaction on a fresh identity map. @throws DatabaseUnavailable */
 export async function unitOfWork<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
   const waiting: (() => void)[] = [];
-  const result = await namingUnavailability(() =>
+  const result = await translateConnectionErrors(() =>
     orm()
       .em.fork()
       .transactional(async (em) => {
         const last: (() => Promise<void>)[] = [];
         whenCommitted.set(em, waiting);
-        beforeCommit.set(em, last);
+        beforeCommits.set(em, last);
         const done = await work(em);
         for (const run of last) await run();
         return done;
@@ -34,15 +34,15 @@ export function afterCommit(em: EntityManager, run: () => void): void {
 }
 
 /** Runs as the last part of the unit of work that `em` belongs to. */
-export function atEnd(em: EntityManager, run: () => Promise<void>): void {
-  const last = beforeCommit.get(em);
+export function beforeCommit(em: EntityManager, run: () => Promise<void>): void {
+  const last = beforeCommits.get(em);
   if (!last) throw new Error("There is no unit of work.");
   last.push(run);
 }
 
-/** Statements that need no transaction, on a fresh identity map. @throws DatabaseUnavailable */
+/** Runs statements without a transaction, on a fresh identity map. @throws DatabaseUnavailable */
 export function query<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
-  return namingUnavailability(() => work(orm().em.fork()));
+  return translateConnectionErrors(() => work(orm().em.fork()));
 }
 
 /** Locks texts, in their order, until the end of the transaction. */

@@ -14,7 +14,7 @@ export interface Readings {
   sessions: (() => Promise<Record<"bound" | "unbound", number>>) | null;
 }
 
-const statementLimit = 2_000; // ms; Prometheus gives a scrape 10 s
+const readingLimit = 2_000; // ms; Prometheus gives a scrape 10 s
 
 function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readings): void {
   type Values = number | Record<string, number>;
@@ -37,7 +37,7 @@ function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readi
 
   /** `null` when the database is not available, or late. */
   const inTime = <T>(reading: Promise<T>) =>
-    Promise.race([reading, setTimeout(statementLimit, null, { ref: false })]).catch((error: unknown) => {
+    Promise.race([reading, setTimeout(readingLimit, null, { ref: false })]).catch((error: unknown) => {
       if (error instanceof DatabaseUnavailable) return null;
       throw error;
     });
@@ -58,7 +58,9 @@ function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readi
   gauge("database_acquires_waiting", "Callers that wait for a connection of the pool.", "max", acquires);
   const up = async () => ((await jobs()) ? 1 : 0);
   gauge("database_up", "1 when the database answered this scrape within 2 seconds, else 0.", "min", up);
-  gauge("jobs_waiting", "Jobs that wait: created ones, and those to retry.", "max", () => ofJobs("waiting"));
+  gauge("jobs_waiting", "Jobs that wait, without webhooks, by state: created, or retry after a failure.", "max", () =>
+    ofJobs("waiting"),
+  );
   gauge("job_oldest_seconds", "Time since the oldest job that waits was enqueued.", "max", () => ofJobs("oldest"));
   const { sessions } = readings;
   const bound = "Live sessions that count only together with their bound cookie, and all others.";

@@ -200,7 +200,7 @@ export const events = {
     mail: "mail_provider_unlinked",
     webhook: "user.provider_unlinked",
   },
-  "idp.kept": { ...ofAccount, means: "The owner said, after a reset, that the link is hers.", isRepeatable: true },
+  "idp.kept": { ...ofAccount, means: "The owner confirmed a questioned link to the provider.", isRepeatable: true },
   "idp.logout_refused": {
     means: "A logout token of the provider ended nothing.",
     told: "log",
@@ -229,7 +229,7 @@ export const events = {
   },
   "passkey.added": { ...ofAccount, means: "On the account page.", mail: "mail_passkey_added" },
   "passkey.removed": { ...ofAccount, means: "On the account page.", mail: "mail_passkey_removed" },
-  "passkey.kept": { ...ofAccount, means: "The owner said, after a reset, that it is hers.", isRepeatable: true },
+  "passkey.kept": { ...ofAccount, means: "The owner confirmed a questioned passkey.", isRepeatable: true },
   "token.created": { ...ofAccount, means: "An access token for a program was made.", mail: "mail_token_created" },
   "token.removed": { ...ofAccount, means: "The owner or an operator removed an access token." },
   "token.refused": {

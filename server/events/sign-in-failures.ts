@@ -20,17 +20,17 @@ interface Failure {
 
 /** Why a call to another service failed. `xx`: a status of this class. */
 export const callFailures = {
-  timeout: { means: "The network.", problem: "noAnswer" },
-  unreachable: { means: "The network.", problem: "noAnswer" },
+  timeout: { means: "The network, or the service is down.", problem: "noAnswer" },
+  unreachable: { means: "The network, or the service is down.", problem: "noAnswer" },
   "status 4xx": {
     means:
       "Of `exchange`: a wrong secret (401), or a code that was used (400). Of `profile`: a scope is missing (403).",
   },
   "status 5xx": { means: "The provider has an outage.", problem: "noAnswer" },
-  "redirect 3xx": { means: "The endpoint is another one." },
-  too_large: { means: "The endpoint is another one." },
-  not_json: { means: "The endpoint is another one." },
-  unexpected: { means: "The endpoint is another one, or a field is missing." },
+  "redirect 3xx": { means: "The configured URL is not that endpoint." },
+  too_large: { means: "The configured URL is not that endpoint." },
+  not_json: { means: "The configured URL is not that endpoint." },
+  unexpected: { means: "The configured URL is not that endpoint, or a field is missing." },
   private_address: { means: "The host of `WEBHOOK_URL` has a private address." },
 } as const satisfies Record<string, Failure>;
 

@@ -494,14 +494,6 @@ export const de: Texts = {
       provider: "Sie können sich auch mit {provider} anmelden, ohne Passwort.",
       subject: "Passwort zurücksetzen",
     },
-    invitation: {
-      another: "Einen neuen Link anfordern",
-      late: "Wenn der Link abgelaufen ist, fordern Sie hier einen neuen an:",
-      lead: "Legen Sie ein Passwort dafür fest:",
-      signIn: "Sie melden sich dort mit {provider} an:",
-      subject: "Ihr Konto bei {brand}",
-      what: "Für Sie wurde ein Konto angelegt: {email}.",
-    },
     invited: {
       button: "Einladung annehmen",
       expiry: {
@@ -511,6 +503,14 @@ export const de: Texts = {
       ignore: "Falls Sie das nicht erwartet haben, können Sie diese E-Mail ignorieren.",
       subject: "Sie sind eingeladen",
       what: "Sie sind eingeladen, ein Konto bei {brand} zu erstellen: {email}.",
+    },
+    newAccount: {
+      another: "Einen neuen Link anfordern",
+      late: "Wenn der Link abgelaufen ist, fordern Sie hier einen neuen an:",
+      lead: "Legen Sie ein Passwort dafür fest:",
+      signIn: "Sie melden sich dort mit {provider} an:",
+      subject: "Ihr Konto bei {brand}",
+      what: "Für Sie wurde ein Konto angelegt: {email}.",
     },
     registration: {
       button: "Passwort festlegen",

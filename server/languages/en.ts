@@ -486,14 +486,6 @@ export const en = {
       provider: "You can also sign in with {provider}, without a password.",
       subject: "Reset your password",
     },
-    invitation: {
-      another: "Ask for another link",
-      late: "When the link has expired, ask for another one here:",
-      lead: "Choose a password for it:",
-      signIn: "You sign in to it with {provider}:",
-      subject: "Your account with {brand}",
-      what: "An account was created for you: {email}.",
-    },
     invited: {
       button: "Accept the invitation",
       expiry: {
@@ -503,6 +495,14 @@ export const en = {
       ignore: "If you did not expect this, you can ignore this mail.",
       subject: "You are invited",
       what: "You are invited to create an account with {brand}: {email}.",
+    },
+    newAccount: {
+      another: "Ask for another link",
+      late: "When the link has expired, ask for another one here:",
+      lead: "Choose a password for it:",
+      signIn: "You sign in to it with {provider}:",
+      subject: "Your account with {brand}",
+      what: "An account was created for you: {email}.",
     },
     registration: {
       button: "Choose a password",

@@ -492,14 +492,6 @@ export const es: Texts = {
       provider: "También puedes iniciar sesión con {provider}, sin contraseña.",
       subject: "Restablece tu contraseña",
     },
-    invitation: {
-      another: "Pedir otro enlace",
-      late: "Si el enlace ha caducado, pide otro aquí:",
-      lead: "Elige una contraseña para ella:",
-      signIn: "Inicia sesión en ella con {provider}:",
-      subject: "Tu cuenta en {brand}",
-      what: "Se ha creado una cuenta para ti: {email}.",
-    },
     invited: {
       button: "Aceptar la invitación",
       expiry: {
@@ -509,6 +501,14 @@ export const es: Texts = {
       ignore: "Si no lo esperabas, puedes ignorar este correo.",
       subject: "Tienes una invitación",
       what: "Tienes una invitación para crear una cuenta en {brand}: {email}.",
+    },
+    newAccount: {
+      another: "Pedir otro enlace",
+      late: "Si el enlace ha caducado, pide otro aquí:",
+      lead: "Elige una contraseña para ella:",
+      signIn: "Inicia sesión en ella con {provider}:",
+      subject: "Tu cuenta en {brand}",
+      what: "Se ha creado una cuenta para ti: {email}.",
     },
     registration: {
       button: "Elegir una contraseña",

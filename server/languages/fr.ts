@@ -493,14 +493,6 @@ export const fr: Texts = {
       provider: "Vous pouvez aussi vous connecter avec {provider}, sans mot de passe.",
       subject: "Réinitialisez votre mot de passe",
     },
-    invitation: {
-      another: "Demander un autre lien",
-      late: "Si le lien a expiré, demandez-en un autre ici :",
-      lead: "Choisissez-lui un mot de passe :",
-      signIn: "Vous vous y connectez avec {provider} :",
-      subject: "Votre compte {brand}",
-      what: "Un compte a été créé pour vous : {email}.",
-    },
     invited: {
       button: "Accepter l’invitation",
       expiry: {
@@ -510,6 +502,14 @@ export const fr: Texts = {
       ignore: "Si vous ne l’attendiez pas, vous pouvez ignorer cet e-mail.",
       subject: "Vous êtes invité(e)",
       what: "Vous êtes invité(e) à créer un compte {brand} : {email}.",
+    },
+    newAccount: {
+      another: "Demander un autre lien",
+      late: "Si le lien a expiré, demandez-en un autre ici :",
+      lead: "Choisissez-lui un mot de passe :",
+      signIn: "Vous vous y connectez avec {provider} :",
+      subject: "Votre compte {brand}",
+      what: "Un compte a été créé pour vous : {email}.",
     },
     registration: {
       button: "Choisir un mot de passe",

@@ -466,14 +466,6 @@ export const ja: Texts = {
       provider: "{provider} でも、パスワードなしでログインできます。",
       subject: "パスワードの再設定",
     },
-    invitation: {
-      another: "新しいリンクを請求",
-      late: "リンクの有効期限が切れた場合は、こちらから新しいリンクを請求してください。",
-      lead: "パスワードを設定してください。",
-      signIn: "{provider}でログインしてください。",
-      subject: "{brand}のアカウント",
-      what: "あなたのアカウントが作成されました：{email}",
-    },
     invited: {
       button: "招待を受ける",
       expiry: {
@@ -482,6 +474,14 @@ export const ja: Texts = {
       ignore: "お心当たりのない場合は、このメールを無視してください。",
       subject: "招待のお知らせ",
       what: "{brand} のアカウントの作成に招待されました：{email}",
+    },
+    newAccount: {
+      another: "新しいリンクを請求",
+      late: "リンクの有効期限が切れた場合は、こちらから新しいリンクを請求してください。",
+      lead: "パスワードを設定してください。",
+      signIn: "{provider}でログインしてください。",
+      subject: "{brand}のアカウント",
+      what: "あなたのアカウントが作成されました：{email}",
     },
     registration: {
       button: "パスワードを設定",

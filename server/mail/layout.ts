@@ -24,8 +24,6 @@ export const paragraph = (text: string) => `<p style="margin:0 0 16px">${text}</
 export const aside = (text: string) =>
   `<p class="muted" style="margin:0 0 8px;font-size:14px;color:${muted}">${text}</p>`;
 
-export const mailtoUrl = (address: string) => `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
-
 export const smallLink = (label: string, url: string) =>
   `<a class="muted" href="${escapeHtml(url)}" style="color:${muted}">${label}</a>`;
 

@@ -2,7 +2,8 @@ import { config } from "../config";
 import { type Language, languages } from "../languages/languages";
 import { mailTextsIn } from "../languages/texts";
 import type { Message } from "../mail-services/service";
-import { aside, button as buttonHtml, escapeHtml, html, mailtoUrl, paragraph, smallLink } from "./layout";
+import { linkMinutes, mailtoUrl } from "../rules";
+import { aside, button as buttonHtml, escapeHtml, html, paragraph, smallLink } from "./layout";
 
 export const page = (path: string, parameters: Record<string, string> = {}) =>
   `${config().appUrl}${path}${Object.keys(parameters).length > 0 ? `?${new URLSearchParams(parameters)}` : ""}`;
@@ -55,7 +56,7 @@ export function testMail(): Message {
 
 type Texts = ReturnType<typeof mailTextsIn>;
 
-const expiry = (t: Texts): Part => ({ small: t("common.expiry", { count: config().linkMinutes }) });
+const expiry = (t: Texts): Part => ({ small: t("common.expiry", { count: linkMinutes }) });
 const ignore = (t: Texts): Part => ({ small: t("common.ignore") });
 
 /** The ways into an account without its password: the provider's label, and how many passkeys, which a reset keeps. */
@@ -86,17 +87,17 @@ export function registrationMail(language: Language, email: string, token: strin
   return write(language, t("registration.subject"), [{ say: t("registration.lead") }, button, expiry(t), ignore(t)]);
 }
 
-export function invitationMail(language: Language, email: string, way: { token: string } | { provider: string }) {
+export function newAccountMail(language: Language, email: string, way: { token: string } | { provider: string }) {
   const t = mailTextsIn(language);
-  const subject = t("invitation.subject", { brand: config().brand.name });
-  const what = { say: t("invitation.what", { email }) };
+  const subject = t("newAccount.subject", { brand: config().brand.name });
+  const what = { say: t("newAccount.what", { email }) };
   if ("provider" in way) {
     const logIn = { label: t("common.logIn"), url: page("/login") };
-    return write(language, subject, [what, { say: t("invitation.signIn", way) }, logIn]);
+    return write(language, subject, [what, { say: t("newAccount.signIn", way) }, logIn]);
   }
   const choose = { label: t("registration.button"), url: resetLink(email, way.token) };
-  const another = { label: t("invitation.another"), url: page("/forgot-password") };
-  const parts = [what, { say: t("invitation.lead") }, choose, expiry(t), { say: t("invitation.late") }, another];
+  const another = { label: t("newAccount.another"), url: page("/forgot-password") };
+  const parts = [what, { say: t("newAccount.lead") }, choose, expiry(t), { say: t("newAccount.late") }, another];
   return write(language, subject, parts);
 }
 

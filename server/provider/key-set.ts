@@ -2,7 +2,7 @@ import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
 import * as z from "zod";
 import { callJson } from "../calls/json-client";
 import { CallError } from "../errors";
-import { discoverEndpoints, keptAnswers } from "./discovery";
+import { discoverEndpoints, issuerCache } from "./discovery";
 
 /** RFC 7517, section 5. */
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
@@ -10,7 +10,7 @@ const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 const longest = 5_500; // ms for discovery and the key set together
 const shortest = 500; // ms for the key set where discovery took its five seconds
 
-const keySets = keptAnswers(async (issuer): Promise<JWTVerifyGetKey> => {
+const keySets = issuerCache(async (issuer): Promise<JWTVerifyGetKey> => {
   const start = Date.now();
   const { keySetUrl } = await discoverEndpoints(issuer);
   if (keySetUrl === null) throw new CallError("unexpected");

@@ -20,12 +20,12 @@ export interface GivenUpJobs<Columns> {
 }
 
 // pg-boss has no list of jobs.
-const isGivenUp = "state in ('failed', 'cancelled') and data ->> 'task' <> 'purge_expired'";
+const givenUpSql = "state in ('failed', 'cancelled') and data ->> 'task' <> 'purge_expired'";
 
 const givenUpJobs = <Columns>(queue: string, columns: string): GivenUpJobs<Columns> => ({
   async list() {
     const sql = `select id, ${columns}, output as error, floor(extract(epoch from completed_on) * 1000)::float8 as at
-      from pgboss.job where name = ? and ${isGivenUp} order by completed_on desc, id`;
+      from pgboss.job where name = ? and ${givenUpSql} order by completed_on desc, id`;
     type Row = Columns & { id: string; at: number; error: Partial<ErrorFields> | null };
     const rows = await query((em) => em.execute<Row[]>(sql, [queue]));
     return rows.map((row) => {
@@ -38,7 +38,7 @@ const givenUpJobs = <Columns>(queue: string, columns: string): GivenUpJobs<Colum
     const sql = `
       update pgboss.job set state = 'created', retry_count = 0, start_after = now(), started_on = null,
         completed_on = null, output = null, keep_until = greatest(keep_until, now() + ${givenUpKept} * interval '1 second')
-      where name = ? and ${isGivenUp} and (id::text = lower(?::text) or ?::text is null) returning id`;
+      where name = ? and ${givenUpSql} and (id::text = lower(?::text) or ?::text is null) returning id`;
     return (await query((em) => em.execute<unknown[]>(sql, [queue, id, id]))).length;
   },
 });
@@ -56,7 +56,7 @@ export const givenUpWebhooks = givenUpJobs<{ type: WebhookJob["type"]; userId: s
 /** Removes the jobs with an account's data, but the webhooks that wait: the application hears of the account's end. */
 export async function removeJobs(em: EntityManager, { id, email }: Pick<User, "id" | "email">): Promise<void> {
   const sql = `delete from pgboss.job where name = ? and ? in (data ->> 'email', data ->> 'currentEmail')
-    or name = ? and singleton_key = ? and ${isGivenUp}`;
+    or name = ? and singleton_key = ? and ${givenUpSql}`;
   await em.execute(sql, [mailQueue, email, webhookQueue, id]);
 }
 
@@ -72,7 +72,7 @@ export async function reportEndedJobs(): Promise<void> {
   const jobs = await query((em) =>
     em.execute<{ name: string; waited: boolean }[]>(
       `with ended as (select id, state < 'active' as waited from pgboss.job
-         where ${isGivenUp} and state = 'failed' and output ->> 'error' is null or ${waitsTooLong} for update)
+         where ${givenUpSql} and state = 'failed' and output ->> 'error' is null or ${waitsTooLong} for update)
        update pgboss.job set state = 'failed', completed_on = case when waited then now() else completed_on end,
          output = json_build_object('error', case when waited then 'WaitedTooLong' else 'ProcessEnded' end)
        from ended where job.id = ended.id returning name, waited`,

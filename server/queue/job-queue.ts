@@ -2,7 +2,7 @@ import type { EntityManager, Knex, MikroORM } from "@mikro-orm/postgresql";
 import DataLoader from "dataloader";
 import PgBoss from "pg-boss";
 import { runStatement } from "../database/run-statement";
-import { namingUnavailability } from "../database/unavailable";
+import { translateConnectionErrors } from "../database/unavailable";
 import { CallError, MailRefused, SimulatedFailure } from "../errors";
 import { errorFields, log, logEvent } from "../log";
 import { requiredValue } from "../process/value";
@@ -154,7 +154,7 @@ export class JobQueue {
   async waiting() {
     const states = { created: { waiting: 0, oldest: 0 }, retry: { waiting: 0, oldest: 0 } };
     type Row = { state: keyof typeof states; waiting: number; oldest: number };
-    const rows = await namingUnavailability(() => runStatement<Row>(this.#knex, waitingMails));
+    const rows = await translateConnectionErrors(() => runStatement<Row>(this.#knex, waitingMails));
     for (const { state, ...values } of rows) states[state] = values;
     return states;
   }

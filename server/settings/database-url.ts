@@ -25,7 +25,7 @@ export function urlsOfHosts(text: string): string[] {
 /** libpq's `target_session_attrs`: whether a server that is read-only, such as a replica, must not be used. */
 export const wantsPrimary = (url: string) => new URL(url).searchParams.get("target_session_attrs") === "read-write";
 
-/** Why a text is no URL of a PostgreSQL database; `null` when it is one. No reason quotes a value. */
+/** Why a text is not a URL of a PostgreSQL database; `null` when it is one. No reason quotes a value. */
 export function postgresUrlProblem(text: string): string | null {
   if (!/^postgres(?:ql)?:/.test(text)) return noUrl;
   const [url = "", ...others] = urlsOfHosts(text);
@@ -35,7 +35,7 @@ export function postgresUrlProblem(text: string): string | null {
   if (others.length > 0 && !wantsPrimary(url)) return "has several hosts: it needs target_session_attrs=read-write";
   for (const [name, value] of new URL(url).searchParams) {
     if (/ssl|^uselibpqcompat$/i.test(name) && !tlsParameters[name]?.test(value)) {
-      return `has an unknown parameter or value of TLS (${name}): sslmode=verify-full asks for it`;
+      return `has an unknown parameter or value of TLS (${name}): use sslmode=verify-full for TLS`;
     }
   }
   return null;

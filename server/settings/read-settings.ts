@@ -61,7 +61,7 @@ export function unknownNames(environment: Environment): string[] {
     .filter((name) => !names.includes(name) && !isOfOthers(name))
     .flatMap((name) => {
       const setting = closest(name.toUpperCase(), names);
-      if (isAlmost(name, setting)) return [`${name} is no setting; ${setting} is`];
-      return inFile.includes(name) ? [`${name} in .env is no setting`] : [];
+      if (isAlmost(name, setting)) return [`${name} is not a setting; ${setting} is`];
+      return inFile.includes(name) ? [`${name} in .env is not a setting`] : [];
     });
 }

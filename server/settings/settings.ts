@@ -53,7 +53,7 @@ export const settings = {
     },
     DATABASE_DIRECT_URL: {
       format: directUrl,
-      help: "`DATABASE_URL` is a pooler in transaction mode, e.g. PgBouncer; this leads past it, for migrations and commands.",
+      help: "A direct connection for migrations and commands, if `DATABASE_URL` is a pooler in transaction mode, e.g. PgBouncer.",
       example: "postgresql://latchkey:secret@localhost:5432/latchkey",
       secret: true,
     },
@@ -137,7 +137,7 @@ export const settings = {
       example: "Example ID",
     },
     IDP_LOGOUT: offByDefault(
-      "`on`: who signed in by the provider logs out there, too. Register `{APP_URL}/login?notice=signed_out` with it.",
+      "`on`: whoever signed in with the provider logs out there, too. Register `{APP_URL}/login?notice=signed_out` with it.",
     ),
     IDP_GROUPS_CLAIM: {
       format: formats.key,
@@ -172,7 +172,7 @@ export const settings = {
     PASSWORD_MIN_LENGTH: {
       format: formats.minimumLength,
       default: "8",
-      help: "The least characters of a new password, 8 to 64. NIST SP 800-63B-4 asks for 15.",
+      help: "The minimum length of a new password, 8 to 64 characters. NIST SP 800-63B-4 asks for 15.",
     },
     BREACHED_PASSWORDS: offByDefault(
       "`on` refuses a new password that Have I Been Pwned knows. The service gets five digits of its hash.",
@@ -277,7 +277,7 @@ export const settings = {
     DEFAULT_LOCALE: {
       format: formats.oneOf(...(Object.keys(languages) as Language[])),
       default: "en",
-      help: "The language of visitors whose browser asks for none that there is, and of mails that no page asked for.",
+      help: "The language for browsers that ask for no available one, and for mails that no page requested.",
     },
   },
   metrics: {

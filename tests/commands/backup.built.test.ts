@@ -190,7 +190,7 @@ test("a backup overwrites no file", async () => {
 });
 
 describe("a restore is refused, and leaves the folder as it was,", () => {
-  const noBackup = "Nothing was restored: the file is no backup of Latchkey, is damaged or is cut short.\n";
+  const noBackup = "Nothing was restored: the file is not a backup of Latchkey, is damaged or is cut short.\n";
 
   test.each([
     ["that is cut short", (file: string) => truncate(file, 1_000_000)],

@@ -132,7 +132,7 @@ describe("`user import`", () => {
   test("imports nothing of a file with wrong lines", async () => {
     const wrong = await fileOf("{", '{ "email": "new@example.com" }', "[");
     expect(await latchkey.unchanged(() => latchkey.command("user", "import", wrong))).toEqual(
-      failed("Line 1: is no JSON.\nLine 3: is no JSON.\nNothing was imported: 2 lines are wrong.\n"),
+      failed("Line 1: is not JSON.\nLine 3: is not JSON.\nNothing was imported: 2 lines are wrong.\n"),
     );
   });
 });
@@ -141,7 +141,7 @@ test.each([
   ["is missing", async () => "missing", () => `${resolve("missing")} cannot be read: ENOENT.\n`],
   ["is a folder", async () => folder, () => `${folder} cannot be read: EISDIR.\n`],
   [
-    "is no text",
+    "is not text",
     async () => {
       const binary = join(folder, "binary");
       await writeFile(binary, Buffer.from([0x22, 0xff, 0x22]));

@@ -294,9 +294,12 @@ test("--outside skips the probe where a service of another user or release holds
   ]);
 });
 
-test("--at takes no text that is no URL", async () => {
+test("--at takes no text that is not a URL", async () => {
   const { status, stderr } = await commandHere(["doctor", "--outside", "--at", "app.example"], behindProxy());
-  expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("It is no http or https URL.") });
+  expect({ status, stderr }).toEqual({
+    status: 2,
+    stderr: expect.stringContaining("This is not an http or https URL."),
+  });
 });
 
 test("WEBHOOK_SESSIONS without IDENTITY_TOKENS is a warning", async () => {
@@ -381,7 +384,7 @@ test("test mail: the recipient is refused or invalid", async () => {
   expect(await check("you@example.org")).toEqual([
     expect.stringMatching(/^fail the mail service refuses the recipient Fix: /),
   ]);
-  expect(await check("nobody")).toEqual([expect.stringMatching(/^fail the address is none Fix: /)]);
+  expect(await check("nobody")).toEqual([expect.stringMatching(/^fail this is not an email address Fix: /)]);
 });
 
 testCases("provider", withoutDatabase, {

@@ -67,7 +67,7 @@ describe("`user show` says what keeps the owner out", () => {
   });
 
   test.each([
-    ["a suspension", "suspended_at = '2026-11-20T10:00Z'", "The account is suspended since 2026-11-20T10:00Z."],
+    ["a suspension", "suspended_at = '2026-11-20T10:00Z'", "The account has been suspended since 2026-11-20T10:00Z."],
     [
       "no way in",
       "password_hash = null, idp_id = null",

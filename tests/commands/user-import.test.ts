@@ -102,7 +102,7 @@ describe("wrong lines", () => {
       { line: 5, problem: "id is that of line 1" },
       { line: 6, problem: "id is that of another account" },
       { line: 7, problem: "idpId is that of line 4" },
-      { line: 9, problem: "is no JSON" },
+      { line: 9, problem: "is not JSON" },
     ]);
   });
 

@@ -58,32 +58,32 @@ test.each([
   expect(parse(line)).toEqual({ user: user ?? line });
 });
 
-const notAHash = "passwordHash is no hash that can be imported (docs/moving.md)";
+const notAHash = "passwordHash is not a hash that can be imported (docs/moving.md)";
 const tooMuch = "passwordHash takes too much work: m is at most 131072, m times t 524288, p 16";
 const tooMuchScrypt = "passwordHash takes too much work: 128·N·r is at most 131072 KiB, N·r·p 2097152";
-const badId = "idpId is no text of 1 to 255 characters and no whole number";
-const badTime = "idpBlockedAt is no time in UTC such as 2026-01-31T23:59:59Z";
-const badGroups = "groups is no list of at most 32 names of groups";
-const badName = "name is empty, longer than 100 characters, or no line of plain text";
+const badId = "idpId is not text of 1 to 255 characters or a whole number";
+const badTime = "idpBlockedAt is not a time in UTC such as 2026-01-31T23:59:59Z";
+const badGroups = "groups is not a list of at most 32 groups";
+const badName = "name is empty, longer than 100 characters, or not one line of plain text";
 
 test.each([
-  ["no JSON", "email=ada@example.com", "is no JSON"],
-  ["null", null, "is no JSON object"],
+  ["no JSON", "email=ada@example.com", "is not JSON"],
+  ["null", null, "is not a JSON object"],
   ["nothing", {}, "email is missing"],
-  ["a number as the address", { email: 1 }, "email is no text"],
-  ["no address", { email: "ada" }, "email is no email address"],
+  ["a number as the address", { email: 1 }, "email is not text"],
+  ["no address", { email: "ada" }, "email is not an email address"],
   ["unknown fields", { email, password: "x", role: "admin" }, 'has unknown fields: ["password","role"]'],
   ["an empty name", { email, name: " " }, badName],
   ["a name with a NUL", { email, name: "Ada\0" }, badName],
   ["a name that is too long", { email, name: "x".repeat(101) }, badName],
-  ["no UUID as the user's id", { email, id: "42" }, "id is no UUID"],
+  ["no UUID as the user's id", { email, id: "42" }, "id is not a UUID"],
   ["an issuer without an id", { email, idpIssuer: "github" }, "idpIssuer has no idpId"],
   [
     "an issuer with a space",
     { email, idpId: "42", idpIssuer: "Git Hub" },
-    "idpIssuer is no issuer and no provider's name",
+    "idpIssuer is neither an issuer nor a provider's name",
   ],
-  ["an empty issuer", { email, idpId: "42", idpIssuer: "" }, "idpIssuer is no issuer and no provider's name"],
+  ["an empty issuer", { email, idpId: "42", idpIssuer: "" }, "idpIssuer is neither an issuer nor a provider's name"],
   ["an empty id", { email, idpId: "" }, badId],
   ["an id of white space", { email, idpId: "  " }, badId],
   ["a fraction as the id", { email, idpId: 1.5 }, badId],
@@ -99,9 +99,9 @@ test.each([
     { email, "a\u009b2J\u202e": 1, "\u2028\u00a0\u{e0001} é": 2 },
     String.raw`has unknown fields: ["a\u009b2J\u202e","\u2028\u00a0\udb40\udc01 é"]`,
   ],
-  ["several mistakes", { name: 1, idpId: true }, `email is missing, name is no text, ${badId}`],
+  ["several mistakes", { name: 1, idpId: true }, `email is missing, name is not text, ${badId}`],
   ["plain text as the hash", { email, passwordHash: "hunter22" }, notAHash],
-  ["a number as the hash", { email, passwordHash: 1 }, "passwordHash is no text"],
+  ["a number as the hash", { email, passwordHash: 1 }, "passwordHash is not text"],
   ["Argon2i", { email, passwordHash: argon2id("m=19456,t=2,p=1").replace("argon2id", "argon2i") }, notAHash],
   ["an older version of Argon2", { email, passwordHash: argon2id("m=19456,t=2,p=1").replace("19$", "16$") }, notAHash],
   ["Argon2id with other parameters", { email, passwordHash: argon2id("m=19456,t=2,p=1,keyid=AA") }, notAHash],

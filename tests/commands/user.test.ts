@@ -287,7 +287,7 @@ describe("`groups`", () => {
   test.each(["Staff", "-staff", "a b", "", "a".repeat(65), "a,b"])("takes no group of the name %j", async (name) => {
     const { status, stderr } = await groups("--add", name);
     expect(status).toBe(2);
-    expect(stderr).toContain("A group is in lower case: a-z, 0-9 and, not first, . _ -, at most 64 of them.\n");
+    expect(stderr).toContain("A group has 1 to 64 characters: a-z and 0-9, and after the first one also . _ -.\n");
   });
 
   test("has a help without defaults", async () => {
@@ -382,11 +382,11 @@ describe("`create --mail` with REGISTRATION=closed", () => {
 
   test("prints no link", async () => {
     const { stdout, status } = await create();
-    const printed = /^User id: [0-9a-f-]{36}\nThe invitation is on its way\.\n$/;
+    const printed = /^User id: [0-9a-f-]{36}\nThe mail is on its way\.\n$/;
     expect([stdout, status]).toEqual([expect.stringMatching(printed), 0]);
   });
 
-  test("mails an invitation in DEFAULT_LOCALE", async () => {
+  test("mails the link in DEFAULT_LOCALE", async () => {
     await create();
     const jobs = await latchkey.execute("select data from pgboss.job where data ->> 'email' is not null");
     expect(jobs).toEqual([{ data: { task: "mail_invitation", email, language: "de" } }]);
@@ -454,7 +454,7 @@ describe("with PASSWORDS=off", () => {
 
 test.each<[string, string, string]>([
   ["create", email, `The address ${email} has an account already.\n`],
-  ["create", "ada", "ada is no email address.\n"],
+  ["create", "ada", "ada is not an email address.\n"],
   ["show", "bob@example.com", "There is no account bob@example.com.\n"],
   ["unlink", email, `The provider is the only way to sign in to ${email}. Nothing was changed.\n`],
 ])("`%s %s` that cannot be done changes nothing", async (name, operand, stderr) => {
@@ -576,7 +576,7 @@ describe("`set-email`", () => {
     expect(refused).toEqual(failed("There is no account nobody@example.com.\n"));
   });
 
-  test("has status 2 for what is no address", async () => {
+  test("has status 2 for what is not an address", async () => {
     expect((await latchkey.unchanged(() => setEmail("no address"))).status).toBe(2);
   });
 });

@@ -58,7 +58,7 @@ describe("the .env of the folder", () => {
   });
 
   const misspelt = (port: number) => `PORT=${port}\nREGISTRATON=closed\nSMTP_HOST=mail.example.com\nTZ=UTC\n`;
-  const found = ["REGISTRATON is no setting; REGISTRATION is", "SMTP_HOST in .env is no setting"];
+  const found = ["REGISTRATON is not a setting; REGISTRATION is", "SMTP_HOST in .env is not a setting"];
 
   test("has misspelt names that the start names", async () => {
     const { folder } = await folderWith(misspelt);

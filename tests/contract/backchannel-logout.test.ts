@@ -253,7 +253,7 @@ const refused: [string, () => Promise<string> | string][] = [
   ["with an empty nonce", () => sign({ nonce: null })],
   ["without events", () => sign({ events: undefined })],
   ["of another event", () => sign({ events: { "http://schemas.openid.net/event/other": {} } })],
-  ["with an event that is no object", () => sign({ events: { [event]: true } })],
+  ["with an event that is not an object", () => sign({ events: { [event]: true } })],
   ["with a sub that is no id", () => sign({ sub: " " })],
   ["of a type that is a list", () => sign({}, { typ: ["jwt"] })],
   ["of another type", () => sign({}, { typ: "at+jwt" })],

@@ -69,7 +69,7 @@ test.each([
   ["app_url", "APP_URL"],
   ["SMTP_URL_FIL", "SMTP_URL_FILE"],
 ])("%s in the environment is named as almost %s", (name, setting) => {
-  expect(unknownNames(set(name))).toEqual([`${name} is no setting; ${setting} is`]);
+  expect(unknownNames(set(name))).toEqual([`${name} is not a setting; ${setting} is`]);
 });
 
 test("no name of other programs in the environment is named", () => {
@@ -93,7 +93,6 @@ test("an empty environment gives every default", { tags: "13.2.3" }, () => {
     processes: 1,
     trustedProxies: 0,
     returnOrigins: [],
-    linkMinutes: 60,
     afterSignIn: "/dashboard",
     sessionDomain: null,
     deviceBoundSessions: false,
@@ -191,7 +190,6 @@ test("every setting is read", () => {
     processes: 4,
     trustedProxies: 1,
     returnOrigins: ["https://app.example", "https://*.latchkey.example", "http://localhost:5173"],
-    linkMinutes: 60,
     afterSignIn: "https://app.example/in?from=latchkey#top",
     sessionDomain: "latchkey.example",
     deviceBoundSessions: true,
@@ -367,7 +365,7 @@ const malformed: Malformed[] = [
   ..."ssl=no-verify sslmode= sslMode=verify-full sslmode=allow sslcertificate=x requiressl=1 uselibpqcompat=true"
     .split(" ")
     .map<Malformed>((parameter) => [
-      `DATABASE_URL has an unknown parameter or value of TLS (${parameter.split("=")[0]}): sslmode=verify-full asks for it`,
+      `DATABASE_URL has an unknown parameter or value of TLS (${parameter.split("=")[0]}): use sslmode=verify-full for TLS`,
       `postgresql://u@h/db?${parameter}`,
     ]),
   ["PORT must be a port number", ["http", "0", "65536", "3000.5", " "]],

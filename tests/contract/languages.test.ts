@@ -154,26 +154,26 @@ describe.each(everyLanguage)("a mail in %s", (language) => {
     const letters = {
       resetMail: messages.resetMail(language, email, token),
       registrationMail: messages.registrationMail(language, email, token),
-      invitationMail: messages.invitationMail(language, email, { token }),
+      newAccountMail: messages.newAccountMail(language, email, { token }),
       invitedMail: messages.invitedMail(language, email, { token, days: 7 }),
       accountExistsMail: messages.accountExistsMail(language),
       emailChangeMail: messages.emailChangeMail(language, addresses.newEmail, token, addresses.oldEmail),
       addressTakenMail: messages.addressTakenMail(language),
     } satisfies Record<Exclude<Extract<keyof typeof messages, `${string}Mail`>, "testMail">, Message>;
-    const invitationToProvider = messages.invitationMail(language, email, { provider: "Google" });
-    return { ...Object.fromEntries(told), ...letters, invitationToProvider };
+    const newAccountAtProvider = messages.newAccountMail(language, email, { provider: "Google" });
+    return { ...Object.fromEntries(told), ...letters, newAccountAtProvider };
   };
 
   test("has no token when it is a notice", () => {
-    const { resetMail, registrationMail, invitationMail, invitedMail, emailChangeMail, ...without } = written();
-    for (const { text, html } of [resetMail, registrationMail, invitationMail, invitedMail, emailChangeMail])
+    const { resetMail, registrationMail, newAccountMail, invitedMail, emailChangeMail, ...without } = written();
+    for (const { text, html } of [resetMail, registrationMail, newAccountMail, invitedMail, emailChangeMail])
       expect(text && html).toContain(token);
     for (const { text, html } of Object.values(without)) expect(`${text}${html}`).not.toMatch(/token=/);
   });
 
   describe("with PASSWORDS=off", () => {
     const mails = () => {
-      const { resetMail, registrationMail, invitationMail, emailChangeMail, ...others } = written(passwordsOff);
+      const { resetMail, registrationMail, newAccountMail, emailChangeMail, ...others } = written(passwordsOff);
       return Object.values(others);
     };
 

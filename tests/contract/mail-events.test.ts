@@ -153,8 +153,8 @@ describe("Resend", () => {
       "an event without a date",
       resendEvent("email.bounced", hard).replace(/"created_at":"[^"]+"/, '"created_at":"never"'),
     ],
-    ["JSON that is no object", "null"],
-    ["what is no JSON", "nonsense"],
+    ["JSON that is not an object", "null"],
+    ["what is not JSON", "nonsense"],
     ["nothing", ""],
   ])("%s is answered by 200 without a change", async (_what, body) => {
     await expectNothing(await signed(body));
@@ -389,7 +389,7 @@ describe("MAIL_EVENTS_SECRET", () => {
       {
         status: "warn",
         name: "mail events",
-        found: "bounces are not heard of: nobody is told that an address takes no mail",
+        found: "bounces are not reported: undeliverable addresses stay unknown",
         fix: "set MAIL_EVENTS_SECRET, and let the webhook of Resend call https://login.example.com/mail/events",
       },
     ]);

@@ -24,7 +24,7 @@ const ofProviders = providerNames.flatMap((provider) => {
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
-/** Whatever is no object, at any depth, with its path. */
+/** Whatever is not an object, at any depth, with its path. */
 const valuesIn = (answer: object): [path: string[], value: unknown][] =>
   Object.entries(answer).flatMap(([name, inner]) =>
     isObject(inner)

@@ -14,7 +14,7 @@ import { deleteAccount } from "#server/features/owner/account-deletion";
 import { changeEmail } from "#server/features/owner/email-change";
 import { endOtherSessions, logOut } from "#server/features/owner/own-sessions";
 import { changePassword } from "#server/features/owner/password-change";
-import { connectProvider, unlinkProvider } from "#server/features/owner/provider-link";
+import { linkProvider, unlinkProvider } from "#server/features/owner/provider-link";
 import { signInToAccount } from "#server/features/visitor/external-sign-in";
 import { type Authenticated, authenticate, startVerifiedSession } from "#server/features/visitor/login";
 import { storeWayIn } from "#server/features/visitor/password-reset";
@@ -177,7 +177,7 @@ test("connecting an id that another process is linking to another account is ref
   const [session] = await latchkey.execute<{ id: string }>("select id from sessions");
   const by = { user: { id: userId }, sessionId: session!.id, language: "en" } as const;
   const outcome = await whileUncommitted(bob, { idpId: "ada", idpIssuer: "google" }, () =>
-    connectProvider(by, withoutEmail).catch(({ reason }) => reason),
+    linkProvider(by, withoutEmail).catch(({ reason }) => reason),
   );
   expect(outcome).toBe("id_of_another_account");
   expect(await latchkey.execute("select id from users where idp_id is not null")).toEqual([{ id: bob }]);

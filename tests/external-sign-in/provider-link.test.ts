@@ -1,7 +1,7 @@
 import nock from "nock";
 import { beforeEach, describe, expect, test } from "vitest";
 import { fillMissingIssuers } from "#server/accounts/provider/provider-identities";
-import { connectProvider } from "#server/features/owner/provider-link";
+import { linkProvider } from "#server/features/owner/provider-link";
 import * as start from "~/routes/auth.idp._index";
 import * as dashboard from "~/routes/dashboard";
 import { act, openAccount } from "../support/account-calls";
@@ -271,14 +271,14 @@ describe("connecting", () => {
 
     test("whose account was linked meanwhile is refused", async () => {
       await latchkey.execute("update users set idp_id = '77', idp_issuer = 'google'");
-      const connecting = async () => connectProvider(await ownerOf(), profile);
+      const connecting = async () => linkProvider(await ownerOf(), profile);
       await latchkey.unchanged(() => expect(connecting()).rejects.toMatchObject({ reason: "already_connected" }));
     });
 
     test("whose session ended is refused", async () => {
       const ended = { ...(await ownerOf()), sessionId: crypto.randomUUID() };
       await latchkey.unchanged(() =>
-        expect(connectProvider(ended, profile)).rejects.toMatchObject({ reason: "another_session" }),
+        expect(linkProvider(ended, profile)).rejects.toMatchObject({ reason: "another_session" }),
       );
     });
   });

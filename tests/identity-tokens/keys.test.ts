@@ -64,7 +64,7 @@ describe("`doctor`", () => {
 
   test("fails with another IDENTITY_KEY", async () => {
     expect(await examine(identityTokens())).toEqual([
-      "fail  identity      IDENTITY_KEY does not decrypt the signing key. Fix: set the one that encrypted it, or run " +
+      "fail  identity      IDENTITY_KEY does not decrypt the signing key. Fix: restore the one that encrypted it, or run " +
         "`latchkey keys rotate` and restart the service",
     ]);
   });

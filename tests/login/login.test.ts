@@ -58,7 +58,7 @@ describe("a refused login", () => {
     ["an empty password of an account without one", "bob@example.com", ""],
     ["the password null of an account without one", "bob@example.com", "null"],
     ["an empty address", "", goodPassword],
-    ["a text that is no address", "no address", goodPassword],
+    ["a text that is not an address", "no address", goodPassword],
     ["the address with a Kelvin sign", "ada@examp\u212ae.com", goodPassword],
     ["the address with a NUL", "ada@example.com\0", goodPassword],
     ["very long fields", "x".repeat(5000), "y".repeat(5000)],

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { connectProvider } from "#server/features/owner/provider-link";
+import { linkProvider } from "#server/features/owner/provider-link";
 import { act, confirmAddress, logIn, openAccount, resetWith } from "../support/account-calls";
 import { Authenticator } from "../support/authenticator";
 import { google, signInWithGoogle } from "../support/google-sign-in";
@@ -258,7 +258,7 @@ describe("in question is what a thief adds:", () => {
     await reset();
     const thiefs = cookieOf(await signInBy(authenticator));
     const { sessionId } = (await latchkey.execute<{ sessionId: string }>('select id as "sessionId" from sessions'))[0]!;
-    await connectProvider({ user: { id: userId }, sessionId }, { ...connected, id: "666" });
+    await linkProvider({ user: { id: userId }, sessionId }, { ...connected, id: "666" });
     expect((await asked(thiefs)).provider).toBe(true);
   });
 });

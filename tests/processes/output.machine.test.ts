@@ -128,7 +128,7 @@ test("at a terminal the first start stands alone", async () => {
   const { origin, start } = await createTerminal();
   const { output, end } = await start();
   expect(output().split("\r\n")).toEqual([
-    "REGISTRATON is no setting; REGISTRATION is.",
+    "REGISTRATON is not a setting; REGISTRATION is.",
     expect.stringMatching(/^\[remix-serve\] http/),
     "Mails and their links appear here.",
     `Open ${origin}/register`,

@@ -324,7 +324,7 @@ describe("`uninvite`", () => {
   });
 });
 
-const removed = "The invitation of the address is removed, without its groups.\n";
+const removed = "The invitation of the address was removed. The account does not get its groups.\n";
 
 test("`create` removes the invitation without its groups, and says so", async () => {
   await invited();
@@ -350,7 +350,7 @@ test("`import` removes the invitations of its addresses without their groups, an
   expect(await command("import", file)).toMatchObject({
     status: 0,
     stdout: "1 account created, 0 skipped because the address has an account.\n",
-    stderr: expect.stringContaining("1 invitation of these addresses removed, without the groups.\n"),
+    stderr: expect.stringContaining("1 invitation of these addresses removed. The accounts do not get their groups.\n"),
   });
   expect(await users()).toEqual([{ email, name: null, groups: [] }]);
   expect(await invitations()).toEqual([{ email: "bob@example.com" }]);

@@ -218,7 +218,7 @@ describe("a registration", () => {
     ["no JWT", () => "a.b.c"],
     ["JSON that is none", () => "e30.e30.e30"],
     ["an unknown challenge", () => registrationProof(key, "ab".repeat(32))],
-    ["a challenge that is no text", (challenge) => registrationProof(key, { challenge })],
+    ["a challenge that is not text", (challenge) => registrationProof(key, { challenge })],
     ["the typ JWT", (challenge) => registrationProof(key, challenge, { typ: "JWT" })],
     ["no typ", (challenge) => registrationProof(key, challenge, { typ: undefined })],
     [

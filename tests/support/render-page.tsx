@@ -23,7 +23,6 @@ export const english: PageContent = {
   texts: texts.en.pages,
   brand: { name: "Latchkey", logo: null, colors: null, termsUrl: null, privacyUrl: null, supportEmail: null },
   textsPath: "/__files/texts-en.json",
-  linkMinutes: 60,
   shortestPassword: 8,
   passwordless: null,
   providerMark: "Google",

@@ -75,6 +75,6 @@ test.each(["this.addSql(drop(name))", 'await this.execute("drop table users")'])
   "a statement that is not a literal in addSql is refused: %s",
   (code) => {
     const source = migration([table]).replace("this.addSql(", `${code}; this.addSql(`);
-    expect(problemsOf(source, ["1.1.0"])).toEqual([expect.stringContaining("no literal of addSql")]);
+    expect(problemsOf(source, ["1.1.0"])).toEqual([expect.stringContaining("not a literal of addSql")]);
   },
 );

@@ -3,7 +3,7 @@ import { config } from "../../config";
 import { mintAccessToken, sha256 } from "../../crypto/tokens";
 import { AccessToken, type User } from "../../database/entities";
 import { isAllowedOrigin } from "../../origins/return-to";
-import { maxAccessTokens, parseName } from "../../rules";
+import { longestTokenName, maxAccessTokens, parseName } from "../../rules";
 import { parseReturnOrigin } from "../../settings/formats";
 import { tell } from "../users/changes";
 import type { Author } from "../users/history";
@@ -16,8 +16,6 @@ export function offeredDays(): number[] {
   const offered = [7, 30, 90, 365].filter((days) => days <= longest);
   return offered.length > 0 ? offered : [longest];
 }
-
-const longestTokenName = 64; // in Unicode code points
 
 /** What a person or an operator asks for, as it was typed. */
 export type AskedToken = Record<"name" | "origin" | "days", string>;
@@ -37,7 +35,7 @@ export function parseAskedToken(asked: AskedToken): ParsedToken | { wrong: (keyo
 
 export const liveTokens = (userId: string) => ({ user: userId, expiresAt: { $gt: new Date() } });
 
-/** How many tokens of the user go on, as far as they count. */
+/** The number of the user's live tokens; 0 without `ACCESS_TOKENS`. */
 export const countTokens = async (em: EntityManager, userId: string): Promise<number> =>
   config().accessTokens ? em.count(AccessToken, liveTokens(userId)) : 0;
 

@@ -83,7 +83,7 @@ const counted = (stage: number, condition = "true") => `
     expire = case when counter.expire <= ${now} then excluded.expire else counter.expire end
   returning key, points, expire`;
 
-const isFull = (stage: string) => `exists (select from ${stage} join asked using (key) where points > maximum)`;
+const fullSql = (stage: string) => `exists (select from ${stage} join asked using (key) where points > maximum)`;
 
 // A counter stops at one above its maximum: otherwise simultaneous correct logins would block the address, because only
 // the allowed ones are taken back.
@@ -93,8 +93,8 @@ const countAll = `
       with ordinality as asked (key, stage, maximum, seconds, position)
   ),
   first as (${counted(0)}),
-  second as (${counted(1, `not ${isFull("first")}`)}),
-  third as (${counted(2, `not ${isFull("first")} and not ${isFull("second")}`)})
+  second as (${counted(1, `not ${fullSql("first")}`)}),
+  third as (${counted(2, `not ${fullSql("first")} and not ${fullSql("second")}`)})
   select max(expire) - ${now} as wait, case when ? then ${commitWithoutFlush} end
   from (select * from first union all select * from second union all select * from third) as counted
   join asked using (key) where points > maximum`;

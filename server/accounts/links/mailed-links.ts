@@ -5,6 +5,7 @@ import { isToken, mintToken, sha256 } from "../../crypto/tokens";
 import { EmailChange, type Invitation, PasswordReset, Registration } from "../../database/entities";
 import { prepared } from "../../database/prepared";
 import { lockTexts } from "../../database/unit-of-work";
+import { RESET_TOKEN_TTL_MS } from "../../rules";
 import { usableSql } from "../passkeys/relying-party";
 import { configuredIssuer } from "../provider/provider-identities";
 import { parseAddress } from "../users/email-address";
@@ -22,7 +23,7 @@ export interface MailedLink {
 /** A new link for `email`, until `latest` at the latest: its raw token, which is stored nowhere, and its row. */
 export function newLink(email: string, latest?: Date) {
   const token = mintToken();
-  const usual = Date.now() + config().linkMinutes * 60_000;
+  const usual = Date.now() + RESET_TOKEN_TTL_MS;
   const expiresAt = new Date(Math.min(usual, latest?.getTime() ?? Number.POSITIVE_INFINITY));
   return { token, row: { tokenHash: sha256(token), email, expiresAt } };
 }

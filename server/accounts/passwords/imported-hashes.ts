@@ -58,7 +58,7 @@ export function hashProblem(hash: string): string | null {
   }
   const [, memory = 0, passes = 0, lanes = 0] = argon2id.exec(hash)?.map(Number) ?? [];
   // The lengths are limits of the library.
-  if (lanes === 0 || !hasLengths(hash, 48, 16, 64)) return "is no hash that can be imported (docs/moving.md)";
+  if (lanes === 0 || !hasLengths(hash, 48, 16, 64)) return "is not a hash that can be imported (docs/moving.md)";
   if (memory < 8 * lanes) return "has less memory than its lanes need";
   if (memory > maxMemory || memory * passes > maxMemoryPasses || lanes > maxLanes) {
     return `takes too much work: m is at most ${maxMemory}, m times t ${maxMemoryPasses}, p ${maxLanes}`;

@@ -31,7 +31,7 @@ function isFull(network: string): boolean {
 /** Waits until another hash ends. Stops waiting when the client hangs up. */
 function waitForTurn(network: string, gone: AbortSignal): Promise<void> {
   if (isFull(network)) {
-    log.warn("Too many hashes wait.");
+    log.warn("Too many passwords wait to be hashed.");
     throw new HashingOverloaded(Math.max(1, Math.ceil((waiting.size * lastDuration) / concurrency / 1000)));
   }
   return new Promise((resolve, reject) => {

@@ -31,7 +31,7 @@ const randomText = (bytes: number) => randomBytes(bytes).toString("base64").repl
 export function decoyOf(kind: string): string {
   const length = kind.startsWith("$pbkdf2-sha512") ? 64 : 32;
   if (!kind.startsWith("$2b")) return `${kind}$${randomText(16)}$${randomText(length)}`;
-  const text = randomText(39).replaceAll("+", "."); // 128 and 184 bits are no multiple of 6: some letters are fixed
+  const text = randomText(39).replaceAll("+", "."); // 128 and 184 bits are not multiples of 6: some letters are fixed
   return `${kind}$${text.slice(0, 21)}O${text.slice(21, 51)}O`;
 }
 

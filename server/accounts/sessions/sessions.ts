@@ -51,16 +51,16 @@ export interface DeviceSignIn {
 }
 
 /** The condition for a live session; its values are those of `livenessAt`. */
-export const isLive = "expires_at > ? and last_seen_at > ?";
+export const liveSql = "expires_at > ? and last_seen_at > ?";
 
 export const livenessAt = (now: Date): [Date, Date] => [now, new Date(now.getTime() - idleLifetime())];
 
 /** MikroORM's conditions for live sessions, and for all others. */
-export const live = () => ({ [raw(isLive, livenessAt(new Date()))]: [] });
-export const notLive = (now: Date) => ({ [raw(`not (${isLive})`, livenessAt(now))]: [] });
+export const live = () => ({ [raw(liveSql, livenessAt(new Date()))]: [] });
+export const notLive = (now: Date) => ({ [raw(`not (${liveSql})`, livenessAt(now))]: [] });
 
 // The rows are locked in one order: two transactions that end the same sessions in two orders would deadlock.
-const returned = `returning id, user_id as "userId", (${isLive}) as "isLive"`;
+const returned = `returning id, user_id as "userId", (${liveSql}) as "isLive"`;
 const endOfTokens = `
   delete from sessions where id in (select id from sessions where token_hash = any(?::text[]) order by id for update)
   ${returned}`;
@@ -68,7 +68,7 @@ const endOthers = `
   delete from sessions where id in (select id from sessions where user_id = ? order by id for update)
   and id is distinct from ?::uuid ${returned}`;
 const endOne = `delete from sessions where id = ? and user_id = ? ${returned}`;
-export const endEvery = `
+export const endEverySql = `
   delete from sessions where id in (select id from sessions order by id for update) ${returned}`;
 
 function logSessionEnd(em: EntityManager, userId: string, reason: SessionEnd, count: number): void {
@@ -153,7 +153,7 @@ export async function startSession(em: EntityManager, userId: string, signIn: Si
   const liveness = livenessAt(now);
   const values = [replaced, ...liveness, userId, replaced, ...liveness, ...row, ...event, userId, ...logout];
   const [ended] = await preparedWithin<EndedByStart>(em, "start-session", startOne, values);
-  if (!ended) throw new Error("The statement has one row.");
+  if (!ended) throw new Error("The statement returned no row.");
   if (ended.isLoggedOut) throw new ExternalSignInError("logged_out");
   for (const { userId: replacedUserId } of ended.replaced) logSessionEnd(em, replacedUserId, "replaced", 1);
   announceEnds(em, "replaced", ended.replaced);
@@ -215,7 +215,11 @@ async function renewSession(em: EntityManager, userId: string, id: string): Prom
   return { token, expiresAt: session.expiresAt, bindingChallenge: await offerBinding(em, newId) };
 }
 
-/** Ends every session of the user, and every unconfirmed change of its address. @returns how many sessions */
+/**
+ * Ends every session of the user, and every unconfirmed change of its address. Access tokens go on: `endTokens` ends
+ * them.
+ * @returns how many sessions
+ */
 export const endAllAccess = async (em: EntityManager, userId: string, reason: SessionEnd): Promise<number> =>
   (await endOtherAccess(em, { user: { id: userId }, sessionId: null }, reason)).count;
 

@@ -2,7 +2,7 @@ import type { EntityManager } from "@mikro-orm/postgresql";
 import { config } from "../../config";
 import { sha256 } from "../../crypto/tokens";
 import { User } from "../../database/entities";
-import { atEnd } from "../../database/unit-of-work";
+import { beforeCommit } from "../../database/unit-of-work";
 import type { SessionEnd, ToldSessionEnd } from "../../events/events";
 import { announce } from "../users/changes";
 
@@ -16,7 +16,7 @@ export const sidOf = (sessionId: string): string =>
 export interface EndedSession {
   id: string;
   userId: string;
-  /** Whether its time had not ended it before. */
+  /** False if it had expired or been idle too long. */
   isLive: boolean;
 }
 
@@ -36,7 +36,7 @@ export function announceEnds(em: EntityManager, reason: SessionEnd | "renewed", 
     sids.set(userId, [...(sids.get(userId) ?? []), sidOf(id)]);
   }
   if (sids.size === 0) return;
-  atEnd(em, async () => {
+  beforeCommit(em, async () => {
     await em.flush(); // the webhook has the user after the change
     const ids = [...sids.keys()];
     while (ids.length > 0) {

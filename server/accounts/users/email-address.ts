@@ -20,7 +20,7 @@ export function normalizeAddress(typed: string): string {
   return text.slice(0, -domain.length) + domainToASCII(domain);
 }
 
-/** The one stored spelling of an address that a person typed; `null` for text that is no address. */
+/** The one stored spelling of an address that a person typed; `null` for text that is not an address. */
 export const parseAddress = (typed: string): string | null => parseAsciiAddress(normalizeAddress(typed));
 
 /** For an address of a provider or a file. Its domain is not mapped: `null` also for every address outside ASCII. */

@@ -72,7 +72,7 @@ async function checkClock({ orm }: Database): Promise<Check> {
 
 async function checkSigningKey({ orm }: Database): Promise<Check> {
   if ((await canSign(orm.em.fork())) !== false) return identity.ok("IDENTITY_KEY fits the signing key");
-  const fix = "set the one that encrypted it, or run `latchkey keys rotate` and restart the service";
+  const fix = "restore the one that encrypted it, or run `latchkey keys rotate` and restart the service";
   return identity.fail("IDENTITY_KEY does not decrypt the signing key", fix);
 }
 

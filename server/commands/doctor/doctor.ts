@@ -125,7 +125,7 @@ async function* examineOutside(environment: Environment, at: string[]): AsyncGen
 }
 
 function collectUrls(url: string, others: string[] = []): string[] {
-  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new InvalidArgumentError("It is no http or https URL.");
+  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new InvalidArgumentError("This is not an http or https URL.");
   return [...others, url];
 }
 

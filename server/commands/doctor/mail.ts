@@ -82,15 +82,16 @@ export async function checkMail({ mail, production }: Config): Promise<Check> {
 export function checkMailEvents({ mail, appUrl }: Config): Check[] {
   if (mail.driver === "log" || mail.driver === "smtp" || !deliveryEventsOf(mail.driver)) return [];
   const url = `${appUrl}/mail/events`;
-  if (mail.eventsSecret !== null) return [eventChecks.ok(`bounces are heard of at ${url}`)];
+  if (mail.eventsSecret !== null) return [eventChecks.ok(`bounces are reported to ${url}`)];
   const { service } = mailServices[mail.driver];
-  const found = "bounces are not heard of: nobody is told that an address takes no mail";
+  const found = "bounces are not reported: undeliverable addresses stay unknown";
   return [eventChecks.warn(found, `set MAIL_EVENTS_SECRET, and let the webhook of ${service} call ${url}`)];
 }
 
 export async function checkTestMail({ mail }: Config, typedAddress: string): Promise<Check> {
   const address = parseAddress(typedAddress);
-  if (address === null) return testChecks.fail("the address is none", "give --mail an address such as you@example.org");
+  if (address === null)
+    return testChecks.fail("this is not an email address", "give --mail an address such as you@example.org");
   if (mail.driver === "log") return testChecks.warn("the driver log sends none", "set MAIL_DRIVER first");
   try {
     await sendMail(address, testMail());

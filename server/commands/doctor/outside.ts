@@ -6,7 +6,7 @@ import { parseSender } from "../../mail/smtp-mailer";
 import { contentSecurityPolicy, strictTransportMaxAge } from "../../rules";
 import { siteOf } from "../../settings/session-domain";
 import { type Check, checksOf, type Findings, findingOf } from "./check";
-import { type Address, addressesOf, ask, codeOf, forwardedByNobody, probeUrl, type Seen } from "./stranger";
+import { type Address, addressesOf, ask, codeOf, forwardedByNobody, type ProbedResponse, probeUrl } from "./stranger";
 
 /** A secret for one request of the probe, or why there is none. */
 export type MintProbe = () => Promise<string | { unknown: string }>;
@@ -48,7 +48,7 @@ const forgedUser = { "Remote-User": nobody, Remote_User: nobody, "Remote-Email":
 const navigation = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", Accept: "text/html" };
 const script = { "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty", Accept: "*/*" };
 
-export function redirectFinding(origin: string, seen: Pick<Seen, "status" | "location">): string | null {
+export function redirectFinding(origin: string, seen: Pick<ProbedResponse, "status" | "location">): string | null {
   const target = URL.canParse(seen.location ?? "") ? new URL(seen.location ?? "") : null;
   const leads = seen.status >= 300 && seen.status < 400 && target?.origin === origin;
   return leads ? null : `http://${new URL(origin).host} answers ${seen.status} and does not lead to https`;
@@ -71,7 +71,11 @@ async function checkRedirect(origin: string, address: Address): Promise<Check> {
 
 const day = 86_400_000; // ms
 
-export function certificateCheck(origin: string, certificate: Seen["certificate"], now = Date.now()): Check[] {
+export function certificateCheck(
+  origin: string,
+  certificate: ProbedResponse["certificate"],
+  now = Date.now(),
+): Check[] {
   if (!certificate) return [];
   const { from, until } = certificate;
   const left = until.getTime() - now;
@@ -89,7 +93,7 @@ const directivesOf = (policy: string) =>
     .join("; ");
 
 /** What is wrong with the headers of a page. */
-export function headersFinding({ headers }: Pick<Seen, "headers">, isHttps: boolean): string | null {
+export function headersFinding({ headers }: Pick<ProbedResponse, "headers">, isHttps: boolean): string | null {
   const required = [
     "content-security-policy",
     "x-content-type-options",
@@ -109,7 +113,7 @@ export function headersFinding({ headers }: Pick<Seen, "headers">, isHttps: bool
     : null;
 }
 
-function checkHeaders(origin: string, seen: Seen): Check {
+function checkHeaders(origin: string, seen: ProbedResponse): Check {
   const found = headersFinding(seen, origin.startsWith("https:"));
   if (found === null) return name(origin).ok("the pages' headers arrive as Latchkey sends them");
   return name(origin).fail(found, "let the proxy neither add nor change security headers of Latchkey's paths");

@@ -10,7 +10,7 @@ const maxBody = 1_048_576; // bytes
 const timeLimit = 10_000; // ms
 const maxAddresses = 8;
 
-export interface Seen {
+export interface ProbedResponse {
   status: number;
   location: string | undefined;
   /** The values of each header, by its lower-case name. */
@@ -48,20 +48,11 @@ export async function addressesOf(origin: string): Promise<Address[]> {
   return (await lookup(host, { all: true })).slice(0, maxAddresses);
 }
 
-function valuesOf(raw: string[]): Record<string, string[]> {
-  const values: Record<string, string[]> = {};
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = (raw[i] ?? "").toLowerCase();
-    values[name] = [...(values[name] ?? []), raw[i + 1] ?? ""];
-  }
-  return values;
-}
-
 /**
  * Asks the address as a stranger's browser. Not by `fetch`, which sets `Sec-Fetch-Mode` itself and shows no certificate.
  * Follows no redirect. @throws Error without an answer
  */
-export function ask(url: string, at: Address, headers: Record<string, string> = {}): Promise<Seen> {
+export function ask(url: string, at: Address, headers: Record<string, string> = {}): Promise<ProbedResponse> {
   const lookup: LookupFunction = (_host, { all }, done) => (all ? done(null, [at]) : done(null, at.address, at.family));
   const isHttps = url.startsWith("https:");
   const options = { agent: false, headers, lookup, signal: AbortSignal.timeout(timeLimit) };
@@ -78,8 +69,12 @@ export function ask(url: string, at: Address, headers: Record<string, string> = 
       } catch (error) {
         return reject(error);
       }
-      const { statusCode: status = 0, headers, rawHeaders } = response;
-      resolve({ status, location: headers.location, headers: valuesOf(rawHeaders), body, certificate });
+      const {
+        statusCode: status = 0,
+        headers: { location },
+      } = response;
+      const headers = response.headersDistinct as Record<string, string[]>;
+      resolve({ status, location, headers, body, certificate });
     });
     request.on("error", reject);
   });

@@ -4,7 +4,7 @@ import { isAccessToken } from "../../crypto/tokens";
 import { AccessToken, type User } from "../../database/entities";
 import { preparedWithin } from "../../database/prepared";
 import { sharedStatement } from "../../database/shared-statement";
-import { namingUnavailability } from "../../database/unavailable";
+import { translateConnectionErrors } from "../../database/unavailable";
 import { orm, query } from "../../database/unit-of-work";
 import type { VerifiedUser } from "../../door/forward-authentication";
 import type { ReasonOf } from "../../events/events";
@@ -53,7 +53,7 @@ type Program = VerifiedUser & Pick<StoredToken, "tokenId" | "origin">;
  */
 export async function resumeToken(token: string, origin: string | null): Promise<Program | null> {
   if (!isAccessToken(token)) return refuse("unknown");
-  const row = await namingUnavailability(() => tokens.load(token));
+  const row = await translateConnectionErrors(() => tokens.load(token));
   if (!row) return refuse("unknown");
   const now = new Date();
   if (Date.parse(row.expiresAt) <= now.getTime()) return refuse("expired", row);

@@ -2,7 +2,7 @@ import { sidOf } from "../../accounts/sessions/told-ends";
 import { config } from "../../config";
 import { query } from "../../database/unit-of-work";
 import type { Finders, VerifiedUser } from "../../door/forward-authentication";
-import { log } from "../../log";
+import { log, onceAMinute } from "../../log";
 import { isAllowedOrigin } from "../../origins/return-to";
 import { resumeSession } from "../owner/signed-in";
 import { resumeToken } from "./access-tokens";
@@ -10,7 +10,7 @@ import { findSigner } from "./signing-keys";
 
 const lifetime = 60; // seconds of a token
 const reuse = 30_000; // ms in which a session gets the same token: signing takes half of the CPU of /auth/verify
-const maxKept = 5_000; // tokens, of 1 to 6 kB
+const maxCached = 5_000; // tokens, of 1 to 6 kB
 
 type Signer = Awaited<ReturnType<typeof findSigner>>;
 
@@ -21,7 +21,7 @@ async function sign(claims: Record<string, unknown>, signer: Promise<Signer>): P
   return token.setProtectedHeader({ alg: "ES256", typ: "JWT", kid }).sign(privateKey);
 }
 
-interface Kept {
+interface TokenCache {
   /** By `performance.now()`: a clock that is set back would keep expired tokens. */
   until: number;
   signer: Promise<Signer>;
@@ -29,29 +29,35 @@ interface Kept {
   tokens: Map<string, Promise<string>>;
 }
 
-/** How the user came, as claims: by a sign-in, or by an access token. */
-type Came = { auth_time: number; sid: string } | { token_id: string };
+/** How the user was authenticated: by a sign-in, or by an access token. */
+type AuthenticationClaims = { auth_time: number; sid: string } | { token_id: string };
 
 /**
- * Find the user of a live session or access token, with a token for the audience if IDENTITY_TOKENS is on. Keep tokens in
+ * Find the user of a live session or access token, with a token for the audience if IDENTITY_TOKENS is on. Cache tokens in
  * memory.
  */
 export function identityFinders(): Finders {
-  let kept: Kept | undefined; // reading and decrypting the key takes 1 ms of CPU
+  const mayWarn = onceAMinute();
+  let cache: TokenCache | undefined; // reading and decrypting the key takes 1 ms of CPU
 
   /** A JWT (RFC 7519) that tells the application at the origin `aud` who the user is. @param id of session or token */
-  function tokenFor({ id: sub, email, name, groups }: VerifiedUser, aud: string, id: string, came: Came) {
+  function tokenFor(
+    { id: sub, email, name, groups }: VerifiedUser,
+    aud: string,
+    id: string,
+    authentication: AuthenticationClaims,
+  ) {
     const now = performance.now();
-    if (!kept || kept.until <= now) kept = { until: now + reuse, signer: query(findSigner), tokens: new Map() };
-    const { tokens, signer } = kept;
+    if (!cache || cache.until <= now) cache = { until: now + reuse, signer: query(findSigner), tokens: new Map() };
+    const { tokens, signer } = cache;
     const key = `${id} ${aud} ${email} ${name ?? ""} ${groups}`;
     const known = tokens.get(key);
     if (known) return known;
-    if (tokens.size >= maxKept) tokens.clear();
+    if (tokens.size >= maxCached) tokens.clear();
     const person = { sub, email, email_verified: true, ...(name && { name }), groups };
-    const token = sign({ iss: config().appUrl, aud, ...person, ...came }, signer);
+    const token = sign({ iss: config().appUrl, aud, ...person, ...authentication }, signer);
     token.catch(() => {
-      kept = undefined;
+      cache = undefined;
     });
     tokens.set(key, token);
     return token;
@@ -65,10 +71,10 @@ export function identityFinders(): Finders {
     if (!config().identityKey) return user;
     const origin = audience();
     if (isAllowedOrigin(new URL(origin), config())) {
-      const came = { auth_time: Math.floor(signedInAt.getTime() / 1000), sid: sidOf(sessionId) };
-      return Object.assign(user, { token: await tokenFor(user, origin, sessionId, came) });
+      const authentication = { auth_time: Math.floor(signedInAt.getTime() / 1000), sid: sidOf(sessionId) };
+      return Object.assign(user, { token: await tokenFor(user, origin, sessionId, authentication) });
     }
-    log.warn({ origin }, "No Remote-Token: neither APP_URL nor RETURN_ORIGINS has this origin.");
+    if (mayWarn()) log.warn({ origin }, "No Remote-Token: neither APP_URL nor RETURN_ORIGINS has this origin.");
     return user;
   }
 

@@ -58,7 +58,7 @@ export async function prepareSigningKeys(em: EntityManager): Promise<void> {
   const usable = await canSign(em);
   if (usable === null) await addKey(em, new Date());
   if (usable !== false) return;
-  const fix = "set the one that encrypted it, or run `latchkey keys rotate`";
+  const fix = "restore the one that encrypted it, or run `latchkey keys rotate`";
   throw new StartError(`IDENTITY_KEY does not decrypt the signing key: ${fix}.`);
 }
 

@@ -66,7 +66,7 @@ async function readLabel(files: string) {
 }
 
 /** What a copy must not bring back: whoever signed out since, and what was mailed or told since. */
-const passing = [Session, PasswordReset, Registration, Invitation, EmailChange, PasskeyChallenge];
+const endedByRestore = [Session, PasswordReset, Registration, Invitation, EmailChange, PasskeyChallenge];
 
 async function prepare(files: string, asItWas: boolean): Promise<void> {
   const pglite = await openFlushed(files).catch(() => {
@@ -77,7 +77,7 @@ async function prepare(files: string, asItWas: boolean): Promise<void> {
     if (await hasNewerMigration(orm.em.fork())) throw new RestoreRefused("backup_is_newer");
     if (asItWas) return;
     await orm.em.fork().transactional(async (em) => {
-      for (const { meta } of passing) await em.execute(`delete from ${meta.tableName}`);
+      for (const { meta } of endedByRestore) await em.execute(`delete from ${meta.tableName}`);
       await em.execute("delete from pgboss.job");
     });
   } finally {

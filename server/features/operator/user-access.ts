@@ -3,7 +3,7 @@ import { endTokens } from "../../accounts/access-tokens/access-tokens";
 import { groupsOf, providerGroupsOf } from "../../accounts/groups/membership";
 import { maxGroups, sortedGroups } from "../../accounts/groups/names";
 import { endEmailChanges, endEveryLink, lockAddresses } from "../../accounts/links/mailed-links";
-import { endAllAccess, endEvery, livenessAt } from "../../accounts/sessions/sessions";
+import { endAllAccess, endEverySql, livenessAt } from "../../accounts/sessions/sessions";
 import { announceEnds, type EndedSession } from "../../accounts/sessions/told-ends";
 import { tell, tellGroups } from "../../accounts/users/changes";
 import { record } from "../../accounts/users/history";
@@ -31,8 +31,8 @@ export const suspendUser = (userId: string): Promise<number | "suspended_already
   });
 
 /**
- * Gives the account another address, at its owner's request, and ends what a change of the address without a session
- * ends. @returns how many sessions ended, and whether an invitation of the address was removed; otherwise nothing changed
+ * Gives the account another address, at its owner's request, and ends what `replaceEmail` ends without a session.
+ * @returns how many sessions ended, and whether an invitation of the address was removed; otherwise nothing changed
  */
 export async function setEmail(userId: string, newEmail: string) {
   const outcome = await withAddressesLocked(userId, [newEmail], async (em, user) => {
@@ -105,7 +105,7 @@ export const endEverySession = (): Promise<number> =>
     await em.execute(`select from users where id in (${owners}) order by id for key share`);
     await endEmailChanges(em, {});
     await em.nativeDelete(AccessToken, {});
-    const ended = await em.execute<EndedSession[]>(endEvery, livenessAt(new Date()));
+    const ended = await em.execute<EndedSession[]>(endEverySql, livenessAt(new Date()));
     const count = ended.length;
     const users = [...new Set(ended.map(({ userId }) => userId))];
     await record(em, users, {}, { type: "session.ended", detail: "ended_by_operator" });

@@ -1,21 +1,23 @@
 import * as z from "zod";
-import { areGroups, sortedGroups } from "../../accounts/groups/names";
+import { areGroups, maxGroups, sortedGroups } from "../../accounts/groups/names";
 import { hashProblem } from "../../accounts/passwords/imported-hashes";
 import { parseAsciiAddress } from "../../accounts/users/email-address";
 import type { User } from "../../database/entities";
 import { printable } from "../../process/terminal";
 import { providerId } from "../../provider/providers";
-import { parseName } from "../../rules";
+import { longestName, parseName } from "../../rules";
 
 const parsed = (parse: (text: string) => string | null, problem: string) =>
-  z.string({ error: ({ input }) => (input === undefined ? "is missing" : "is no text") }).transform((text, context) => {
-    const value = parse(text);
-    if (value !== null) return value;
-    context.addIssue(problem);
-    return z.NEVER;
-  });
+  z
+    .string({ error: ({ input }) => (input === undefined ? "is missing" : "is not text") })
+    .transform((text, context) => {
+      const value = parse(text);
+      if (value !== null) return value;
+      context.addIssue(problem);
+      return z.NEVER;
+    });
 
-const passwordHash = z.string("is no text").superRefine((hash, context) => {
+const passwordHash = z.string("is not text").superRefine((hash, context) => {
   const problem = hashProblem(hash);
   if (problem !== null) context.addIssue(problem);
 });
@@ -23,11 +25,11 @@ const passwordHash = z.string("is no text").superRefine((hash, context) => {
 const idpId = z.unknown().transform((value, context) => {
   const { data, success } = providerId.nullish().safeParse(value);
   if (success) return data;
-  context.addIssue("is no text of 1 to 255 characters and no whole number");
+  context.addIssue("is not text of 1 to 255 characters or a whole number");
   return z.NEVER;
 });
 
-const badTime = "is no time in UTC such as 2026-01-31T23:59:59Z";
+const badTime = "is not a time in UTC such as 2026-01-31T23:59:59Z";
 
 /** RFC 3339, section 5.6, in UTC; from 1970, because PostgreSQL has no year 0. */
 const time = z.iso
@@ -36,7 +38,7 @@ const time = z.iso
   .refine((at) => at.getTime() >= 0, badTime)
   .transform((at) => at.toISOString());
 
-const wrongGroups = "is no list of at most 32 names of groups";
+const wrongGroups = `is not a list of at most ${maxGroups} groups`;
 
 const parsedGroups = z.array(z.string(wrongGroups), wrongGroups).refine(areGroups, wrongGroups).transform(sortedGroups);
 
@@ -52,16 +54,16 @@ type NotInLines =
   | "createdAt";
 
 const fields = {
-  id: z.uuid("is no UUID").toLowerCase().nullish().describe("a UUID"),
-  email: parsed(parseAsciiAddress, "is no email address"),
-  name: parsed(parseName, "is empty, longer than 100 characters, or no line of plain text")
+  id: z.uuid("is not a UUID").toLowerCase().nullish().describe("a UUID"),
+  email: parsed(parseAsciiAddress, "is not an email address"),
+  name: parsed(parseName, `is empty, longer than ${longestName} characters, or not one line of plain text`)
     .nullish()
     .describe("as pages show it"),
   passwordHash: passwordHash.nullish().describe("Argon2id, bcrypt, scrypt or PBKDF2: docs/moving.md"),
   idpId: idpId.optional().describe("the id at the identity provider"),
   idpIssuer: z
-    .string("is no text")
-    .regex(/^[!-~]{1,255}$/, "is no issuer and no provider's name")
+    .string("is not text")
+    .regex(/^[!-~]{1,255}$/, "is neither an issuer nor a provider's name")
     .nullish()
     .describe("whose id it is: an issuer, or a provider's name; by default the configured provider's"),
   idpBlockedAt: time.nullish().describe("when the owner disconnected the provider"),
@@ -74,7 +76,7 @@ const userLine = z
     error: (issue) =>
       issue.code === "unrecognized_keys"
         ? `has unknown fields: ${printable(JSON.stringify(issue.keys))}`
-        : "is no JSON object",
+        : "is not a JSON object",
   })
   .refine(({ idpId, idpIssuer }) => !idpIssuer || idpId != null, { path: ["idpIssuer"], error: "has no idpId" });
 
@@ -98,7 +100,7 @@ function parseJson(line: string): unknown {
 /** The user of a line, or why the line is wrong. No reason quotes a value. */
 export function parseUserLine(line: string): { user: UserLine } | { problem: string } {
   const json = parseJson(line);
-  if (json === undefined) return { problem: "is no JSON" };
+  if (json === undefined) return { problem: "is not JSON" };
   const { data, error } = userLine.safeParse(json);
   if (data) return { user: data };
   return { problem: error.issues.map(({ path, message }) => [...path, message].join(" ")).join(", ") };

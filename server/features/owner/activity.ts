@@ -36,7 +36,7 @@ const waysOfSignIn = {
 /** The subjects, to an address that has an account. */
 const mailSubjects: Partial<Record<string, Subject>> = {
   mail_password_reset: (t) => t("reset.subject"),
-  mail_invitation: (t, { brand }) => t("invitation.subject", { brand }),
+  mail_invitation: (t, { brand }) => t("newAccount.subject", { brand }),
   mail_invited: (t) => t("invited.subject"),
   mail_registration: (t) => t("accountExists.subject"),
   mail_email_change: (t) => t("accountExists.subject"),

@@ -103,7 +103,8 @@ async function consumeEmailChange(em: EntityManager, visitor: Visitor & Partial<
 
 /**
  * Ends every link of both addresses and of the user, and every session except the owner's, in one transaction. Without
- * an owner's session, forgets every device, too: somebody may have confirmed a change that somebody else asked for.
+ * an owner's session, forgets every device and ends every access token, too: somebody may have confirmed a change that
+ * somebody else asked for.
  *
  * @param visitor the owner, if somebody is signed in where the link was opened
  * @returns the ended sessions; `invalid_link` also when accounts may not have the address, or one has it by now

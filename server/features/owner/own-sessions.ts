@@ -5,9 +5,9 @@ import {
   endAccessOfSession,
   endOtherAccess,
   endSessionsOfTokens,
-  isLive,
   live,
   livenessAt,
+  liveSql,
   lockOwner,
   lockUsersOfTokens,
   maxSessions,
@@ -26,7 +26,7 @@ const liveSessions = `
   select id, user_agent as "userAgent", created_at as "createdAt", last_seen_at as "lastSeenAt",
     expires_at as "expiresAt",
     ? and exists (select from session_bindings b where b.session_id = sessions.id and b.bound_from <= ?) as "isBound"
-  from sessions where user_id = ? and ${isLive}
+  from sessions where user_id = ? and ${liveSql}
   order by last_seen_at desc, created_at desc limit ?`;
 
 type ListedSession = { userAgent: string | null; isBound: boolean } & Record<

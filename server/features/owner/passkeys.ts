@@ -76,7 +76,7 @@ export const removePasskey = (owner: Actor, credentialId: string) =>
   });
 
 /**
- * Answers that a way to sign in, which a reset has questioned, is the owner's: a passkey, or the provider (`null`). The
+ * Answers that a way to sign in that is in question is the owner's: a passkey, or the provider (`null`). The
  * session must have begun after the question and by a way that is not in question: a thief would answer, too.
  * A way that is not in question stays: another window may have answered.
  */

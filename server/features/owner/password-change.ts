@@ -41,7 +41,7 @@ export async function changePassword(owner: Owner, verified: Authenticated, newP
 }
 
 /**
- * Removes the password where a passkey or the provider is left, and ends what a change of it ends. `in_question`: the
+ * Removes the password where a passkey or the provider is left, and ends the same as `changePassword`. `in_question`: the
  * ways that are left may be another person's, or the session may be.
  */
 export const removePassword = (owner: Owner) =>

@@ -11,7 +11,7 @@ import { ExternalSignInError } from "../../errors";
 import type { Profile } from "../../provider/providers";
 
 /** The profile may have any address. @throws ExternalSignInError, and nothing changed, when it cannot be linked */
-export async function connectProvider(owner: Actor, profile: Profile): Promise<void> {
+export async function linkProvider(owner: Actor, profile: Profile): Promise<void> {
   const identity = identityOf(profile);
   await unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);

@@ -1,13 +1,13 @@
 import { groupsOf } from "../../accounts/groups/membership";
 import { configuredIssuer } from "../../accounts/provider/provider-identities";
-import { idleLifetime, isLive, livenessAt } from "../../accounts/sessions/sessions";
+import { idleLifetime, livenessAt, liveSql } from "../../accounts/sessions/sessions";
 import { shownPicture } from "../../accounts/users/changes";
 import { config } from "../../config";
 import { sha256 } from "../../crypto/tokens";
 import { type Issued, Session, SessionBinding, type User } from "../../database/entities";
 import { preparedWithin } from "../../database/prepared";
 import { sharedStatement } from "../../database/shared-statement";
-import { namingUnavailability } from "../../database/unavailable";
+import { translateConnectionErrors } from "../../database/unavailable";
 import { orm, query } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
 import type { Visitor } from "../../visitor/visitor";
@@ -58,7 +58,7 @@ const liveSessions = `
       b.bound_from as "boundFrom", b.cookies as "boundCookies"
     from sessions s join users u on u.id = s.user_id
     left join session_bindings b on b.session_id = s.id and ?
-    where s.token_hash = any((select ?::text[])::text[]) and ${isLive}
+    where s.token_hash = any((select ?::text[])::text[]) and ${liveSql}
   ) as live`;
 
 /** Times are as PostgreSQL writes them in JSON. */
@@ -96,7 +96,7 @@ export async function resumeSession(
   boundToken: string | null = null,
 ): Promise<SignedIn | "not_bound" | null> {
   const now = new Date();
-  const row = await namingUnavailability(() => sessions.load(token));
+  const row = await translateConnectionErrors(() => sessions.load(token));
   if (!row) return null;
   const { sessionId, sessionKey } = row;
   if (isRefused(row, boundToken, now)) {

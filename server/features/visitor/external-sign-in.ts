@@ -83,7 +83,7 @@ async function accountByAddress(em: EntityManager, visitor: Visitor, profile: Pr
   }
   if (existing.suspendedAt) throw new ExternalSignInError("suspended");
   const linkedMeanwhile = existing.idpId === identity.id && isLinked(existing);
-  if (!linkedMeanwhile) await linkByAddress(em, existing, visitor, profile); // else by a sign-in that has taken the groups
+  if (!linkedMeanwhile) await linkByAddress(em, existing, visitor, profile); // otherwise a simultaneous sign-in linked it, with the groups
   return { userId: existing.id };
 }
 

@@ -8,7 +8,7 @@ import { longestPassword } from "../../rules";
 
 const refusedRanks = 10_000;
 
-let maxCommon: Promise<Set<string>> | undefined;
+let commonList: Promise<Set<string>> | undefined;
 
 async function commonPasswords(): Promise<Set<string>> {
   const { dictionary } = await import("@zxcvbn-ts/language-common");
@@ -59,8 +59,8 @@ export async function passwordProblem(typed: Record<"email" | "password" | "pass
   const spelling = spelled(password);
   if (spelling === email || spelling === email.slice(0, email.lastIndexOf("@"))) return "is_the_email";
   if (wordsOfService().includes(spelling)) return "is_the_service";
-  maxCommon ??= commonPasswords();
-  if ((await maxCommon).has(spelling)) return "common";
+  commonList ??= commonPasswords();
+  if ((await commonList).has(spelling)) return "common";
   if (password !== typed.passwordConfirmation) return "unconfirmed";
   return (await isBreached(password)) ? "breached" : null;
 }

@@ -14,7 +14,7 @@ import { query, unitOfWork } from "../../database/unit-of-work";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
 import { sendMail, simulateMail, thenLog } from "../../mail/mailer";
-import { invitationMail, resetMail } from "../../mail/messages";
+import { newAccountMail, resetMail } from "../../mail/messages";
 import { providerLabel } from "../../provider/label";
 import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
@@ -51,10 +51,10 @@ async function firstWayIn(email: string, language: Language) {
   return found > 0 ? { provider: providerLabel(language) ?? "" } : null;
 }
 
-export async function mailInvitation(email: string, language: Language): Promise<MailCall> {
+export async function mailNewAccount(email: string, language: Language): Promise<MailCall> {
   const way = await firstWayIn(email, language);
   if (!way) return simulateMail;
-  return thenLog(() => sendMail(email, invitationMail(language, email, way)), { event: "registration.sent" });
+  return thenLog(() => sendMail(email, newAccountMail(language, email, way)), { event: "registration.sent" });
 }
 
 /** Reads only: link scanners open links, too. */
@@ -85,8 +85,8 @@ export async function resetPassword(visitor: Visitor, form: LinkForm) {
 }
 
 /**
- * Stores the password, or the passkey in place of the password. Ends every link, session, email change and device,
- * questions every other way in, and gives this browser a new device, in one transaction.
+ * Stores the password, or the passkey in place of the password. Ends every link, session, access token, email
+ * change and device, questions every other way in, and gives this browser a new device, in one transaction.
  * @returns the device's token; otherwise nothing changed: `null` for a link that is not valid, `refused` for a passkey,
  * whose refusal is thrown within the transaction to roll it back
  */
