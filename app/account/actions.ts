@@ -19,7 +19,14 @@ import { minutesIn, tooManyRequests, unprocessable } from "~/answers/responses";
 import { passwordMessage, readFields } from "~/forms/form";
 import { lastWayCookie, noticeCookie } from "~/visitor/cookies";
 import { connectCookies, newAttempt } from "~/visitor/oauth-attempt";
-import { keepSession, logOutAndRedirect, requireRecentSignIn, requireUser, signOut } from "~/visitor/session";
+import {
+  keepSession,
+  logOutAndRedirect,
+  requireAccount,
+  requireRecentSignIn,
+  requireUser,
+  signOut,
+} from "~/visitor/session";
 import { textsFor } from "~/visitor/visitor";
 
 const fieldNames = [
@@ -31,6 +38,7 @@ const fieldNames = [
   "passwordConfirmation",
   "passkey",
   "name",
+  "account",
 ] as const;
 
 type AccountForm = Record<(typeof fieldNames)[number], string>;
@@ -232,6 +240,7 @@ export type Intent = keyof typeof actions;
 export async function runAccountAction(request: Request) {
   const { fields: form, sent } = await readFields(request, ...fieldNames);
   const owner = await requireUser(request, "/login");
+  requireAccount(owner, sent.account);
   const t = textsFor(request);
   const action = new Map<string, AccountAction>(Object.entries(actions)).get(form.intent);
   if (!action) return refused(form, { intent: t("account.chooseAction") });

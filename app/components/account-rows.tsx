@@ -5,7 +5,7 @@ import { recentSignInMinutes } from "#server/rules";
 import type { shownMoment } from "~/account/account-page";
 import type { Intent, Refusal } from "~/account/actions";
 import { Text, useHydrated, usePage, useTexts } from "~/document/page-context";
-import { SubmitButton } from "./form-controls";
+import { AccountField, SubmitButton } from "./form-controls";
 
 interface SectionProps {
   title: string;
@@ -100,6 +100,7 @@ export function ActionForm({ id, intent, sessionId, submit, danger, primary, onS
   return (
     <Form id={id} method="post" action="." {...(onSubmit && { onSubmit })}>
       <input type="hidden" name="intent" value={intent} />
+      <AccountField />
       {sessionId && <input type="hidden" name="sessionId" value={sessionId} />}
       {children}
       <SubmitButton {...(!primary && { className: look })} intent={intent} sessionId={sessionId}>

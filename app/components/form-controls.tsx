@@ -1,4 +1,4 @@
-import { Form, useActionData, useNavigation } from "@remix-run/react";
+import { Form, useActionData, useLoaderData, useNavigation } from "@remix-run/react";
 import { type InputHTMLAttributes, type ReactNode, useId, useState } from "react";
 import { useHydrated, useTexts } from "~/document/page-context";
 import marks from "./provider-marks.svg";
@@ -126,6 +126,12 @@ export function SubmitButton({ children, className, ...fields }: SubmitButtonPro
       {children}
     </button>
   );
+}
+
+/** Names the account of the page: another one may be signed in when the form is sent. */
+export function AccountField() {
+  const { account } = useLoaderData<{ account?: string }>();
+  return account && <input type="hidden" name="account" value={account} />;
 }
 
 interface EmailFormProps {

@@ -39,7 +39,7 @@ function PasskeyInstead({ purpose, link }: { purpose: LinkPurpose; link: LinkPar
     if (passkey === null || passkey === "known") return;
     const name = document.querySelector<HTMLInputElement>("input[name=name]")?.value;
     const fields = { email, token, passkey, ...(name && { name }), ...(returnTo && { [returnToName]: returnTo }) };
-    submit(fields, { method: "post", action: "." });
+    submit(fields, { method: "post" });
   }
 
   return (
@@ -50,7 +50,7 @@ function PasskeyInstead({ purpose, link }: { purpose: LinkPurpose; link: LinkPar
           <Text of="link.passkeyExists" part={<Link to={withReturnTo("/login?notice=passkey", link.return_to)} />} />
         </Notice>
       )}
-      <Form method="post" action="." onSubmit={create}>
+      <Form method="post" onSubmit={create}>
         <SubmitButton className="quiet" intent="passkey">
           {t("link.passkeyInstead")}
           <Mark of="passkey" />
@@ -69,7 +69,7 @@ function WayInForm({ purpose, link, refused, passkeys }: WayInFormProps) {
   return (
     <>
       {refused?.errors?.passkey && <Notice role="alert">{refused.errors.passkey}</Notice>}
-      <Form method="post" action=".">
+      <Form method="post">
         <input type="hidden" name="token" value={token} />
         {returnTo && <input type="hidden" name={returnToName} value={returnTo} />}
         <EmailField value={email} readOnly error={refused?.errors?.email} />

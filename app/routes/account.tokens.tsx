@@ -8,12 +8,12 @@ import { localMomentIn } from "#server/languages/translate";
 import { longestTokenName, maxAccessTokens, recentSignInMinutes } from "#server/rules";
 import { shownMoment } from "~/account/account-page";
 import { respond, unprocessable } from "~/answers/responses";
-import { CopyButton, Field, SubmitButton } from "~/components/form-controls";
+import { AccountField, CopyButton, Field, SubmitButton } from "~/components/form-controls";
 import { Notice, Page } from "~/components/page";
 import { Text, useHydrated, usePage, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
-import { mustSignInAgain, requireRecentSignIn, requireUser } from "~/visitor/session";
+import { mustSignInAgain, requireAccount, requireRecentSignIn, requireUser } from "~/visitor/session";
 import { textsFor } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
@@ -38,6 +38,7 @@ export function loader({ request }: LoaderFunctionArgs) {
       lastUsed: lastUsedAt ? shownMoment(owner, lastUsedAt) : null,
     }));
     return {
+      account: owner.user.id,
       tokens,
       newId: crypto.randomUUID(),
       origins: [...returnOrigins, appUrl].filter((origin) => !origin.includes("*")),
@@ -84,8 +85,9 @@ async function remove(request: Request, owner: Owner, { token }: TokenForm) {
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     requireTokens();
-    const { fields: form } = await readFields(request, "intent", "token", "name", "origin", "days");
+    const { fields: form, sent } = await readFields(request, "intent", "token", "name", "origin", "days", "account");
     const owner = await requireUser(request);
+    requireAccount(owner, sent.account);
     if (form.intent === "remove-token") return remove(request, owner, form);
     if (form.intent === "make-token") {
       await requireRecentSignIn(request, owner);
@@ -153,6 +155,7 @@ function TokenRow({ id, name, origin, made, ends, lastUsed }: Token) {
         <Form method="post" action="/account/tokens">
           <input type="hidden" name="intent" value="remove-token" />
           <input type="hidden" name="token" value={id} />
+          <AccountField />
           <SubmitButton className="quiet">{t("account.remove")}</SubmitButton>
         </Form>
       </fieldset>
@@ -176,6 +179,7 @@ function MakeToken() {
       {signInAgain && <p className="muted">{t("account.signInAgain", { count: recentSignInMinutes })}</p>}
       <input type="hidden" name="intent" value="make-token" />
       <input type="hidden" name="token" value={newId} />
+      <AccountField />
       <Field label={t("tokens.name")} {...field("name")} required maxLength={longestTokenName} autoComplete="off" />
       {hasWildcard && <datalist id="origins">{known}</datalist>}
       {hasWildcard ? (

@@ -1,6 +1,6 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Link, useActionData, useLoaderData, useLocation } from "@remix-run/react";
-import { Fragment, useEffect } from "react";
+import { Fragment, type ReactNode, useEffect, useState } from "react";
 import { config } from "#server/config";
 import { factsOf } from "#server/door/request-facts";
 import { activeSessions } from "#server/features/owner/own-sessions";
@@ -51,6 +51,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     const removedPasskey = told.get("passkey");
     const { searchParams } = new URL(request.url);
     const page = {
+      account: owner.user.id,
       user: { name, email, picture, password, linked, linkQuestioned, undeliverable },
       provider,
       canConnect: provider !== null && !linked,
@@ -63,9 +64,7 @@ export function loader({ request }: LoaderFunctionArgs) {
       hasTokens: config().accessTokens !== null,
       tokensGoOn: config().accessTokens !== null && searchParams.has("tokens"),
     };
-    // A passkey that the browser creates by itself loads the page's data once more.
-    const isReadAgain = offer.upgradable && removedPasskey === null;
-    if (told.size > 0 && !isReadAgain) headers.append("Set-Cookie", noticeCookie.clear(request));
+    if (told.size > 0) headers.append("Set-Cookie", noticeCookie.clear(request));
     return data(page, { headers });
   });
 }
@@ -81,6 +80,12 @@ function useRequestsFor(unbound: boolean) {
     const timers = [3_000, 60_000].map((wait) => setTimeout(() => fetch("/auth/session").catch(() => {}), wait));
     return () => timers.forEach(clearTimeout);
   }, [unbound]);
+}
+
+/** Stays while the page's data are read again, after a passkey that the browser has created by itself. */
+function Told({ children }: { children: ReactNode }) {
+  const [told] = useState(children);
+  return told;
 }
 
 export default function Dashboard() {
@@ -102,7 +107,10 @@ export default function Dashboard() {
     ["registered", t("account.created")],
     ["sessions_ended", t("account.otherSessionsEnded")],
   ]);
-  const failed = !result && notice === "idp_failed" && t("account.connectFailed", { provider });
+  const failures = new Map([
+    ["another_account", t("account.anotherAccount")],
+    ["idp_failed", t("account.connectFailed", { provider })],
+  ]);
   const done = result ? result.done : notices.get(notice ?? "");
   const problem =
     errors.intent ??
@@ -112,21 +120,23 @@ export default function Dashboard() {
     errors.removal ??
     errors.provider ??
     errors.passkey ??
-    failed;
+    (!result && failures.get(notice ?? ""));
   return (
     <Page title={t("common.accountTitle")} wide>
       <Person {...user} />
-      {done && (
-        <Notice role="status">
-          {done}
-          {!result && loaded.tokensGoOn && (
-            <>
-              {" "}
-              <Text of="tokens.goOn" part={<Link to="/account/tokens" />} />
-            </>
-          )}
-        </Notice>
-      )}
+      <Told key={`told ${key}`}>
+        {done && (
+          <Notice role="status">
+            {done}
+            {!result && loaded.tokensGoOn && (
+              <>
+                {" "}
+                <Text of="tokens.goOn" part={<Link to="/account/tokens" />} />
+              </>
+            )}
+          </Notice>
+        )}
+      </Told>
       {user.undeliverable && (
         <Notice role="status" look="warning">
           <Text

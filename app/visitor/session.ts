@@ -54,6 +54,11 @@ export async function requireUser(request: Request, login?: string): Promise<Own
   throw redirect(login ?? withReturnTo("/login", allowedReturn(`${pathname}${search}`)));
 }
 
+/** @throws Response for a form whose page was of another account: to the account page, which says so */
+export function requireAccount({ user }: Owner, account: string | undefined): void {
+  if (account !== undefined && account !== user.id) throw redirect("/dashboard?notice=another_account");
+}
+
 /** Whether a loader runs for the page of a refused form. */
 export const followsForm = (request: Request) => factsOf(request).method === "POST";
 

@@ -173,6 +173,7 @@ export const de: Texts = {
         "Jemand hat angefordert, dass ein Konto die Adresse unten erhält. Sehen Sie nach, welches Konto es ist, bevor Sie bestätigen.",
     },
     account: {
+      anotherAccount: "In diesem Browser ist jetzt ein anderes Konto angemeldet. Es wurde nichts geändert.",
       change: "Ändern",
       changeEmailHow:
         "Wir senden einen Link an die neue Adresse und informieren die bisherige. Die Adresse wird geändert, sobald Sie die neue bestätigen. Sitzungen in anderen Browsern werden dann beendet.",

@@ -170,6 +170,7 @@ export const en = {
       which: "Somebody asked to give an account the address below. See which account it is before you confirm.",
     },
     account: {
+      anotherAccount: "Another account is signed in to this browser now. Nothing was changed.",
       change: "Change",
       changeEmailHow:
         "We mail a link to the new address, and tell the current one. The address changes when you confirm the new one. Sessions in other browsers end then.",

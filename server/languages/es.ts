@@ -174,6 +174,7 @@ export const es: Texts = {
         "Alguien ha solicitado que una cuenta tenga la dirección de abajo. Mira de qué cuenta se trata antes de confirmar.",
     },
     account: {
+      anotherAccount: "En este navegador hay ahora otra cuenta con la sesión iniciada. No se ha cambiado nada.",
       change: "Cambiar",
       changeEmailHow:
         "Enviamos un enlace a la nueva dirección y avisamos a la actual. La dirección cambia cuando confirmas la nueva. Entonces se cierran las sesiones en otros navegadores.",
@@ -275,7 +276,7 @@ export const es: Texts = {
       remove: "Quitar la llave de acceso",
       removeWarning: "Se cerrarán todas las demás sesiones, y «{name}» ya no servirá para iniciar sesión.",
       removed: "Se ha quitado la llave de acceso «{name}» y se han cerrado todas las demás sesiones.",
-      signIn: "Usar una llave de acceso",
+      signIn: "Continuar con una llave de acceso",
       title: "Llave de acceso",
       unusable: "Creada para {host}: aquí no sirve para iniciar sesión.",
     },

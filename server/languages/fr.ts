@@ -174,6 +174,7 @@ export const fr: Texts = {
         "Quelqu’un a demandé qu’un compte prenne l’adresse ci-dessous. Vérifiez de quel compte il s’agit avant de confirmer.",
     },
     account: {
+      anotherAccount: "Un autre compte est maintenant connecté dans ce navigateur. Rien n’a été modifié.",
       change: "Modifier",
       changeEmailHow:
         "Nous envoyons un lien à la nouvelle adresse et prévenons l’adresse actuelle. L’adresse change dès que vous confirmez la nouvelle. Les sessions des autres navigateurs sont alors fermées.",
@@ -276,7 +277,7 @@ export const fr: Texts = {
       remove: "Supprimer la clé d’accès",
       removeWarning: "Toutes les autres sessions seront fermées, et « {name} » ne vous connectera plus.",
       removed: "La clé d’accès « {name} » a été supprimée, et toutes les autres sessions ont été fermées.",
-      signIn: "Utiliser une clé d’accès",
+      signIn: "Continuer avec une clé d’accès",
       title: "Clé d’accès",
       unusable: "Créée pour {host} : elle ne vous connecte pas ici.",
     },

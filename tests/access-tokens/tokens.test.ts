@@ -348,3 +348,15 @@ test("the account page says that tokens go on, and nothing of it with the settin
   latchkey.configure({ ACCESS_TOKENS: "off" });
   expect(await opened()).toMatchObject({ tokensGoOn: false });
 });
+
+test("a form of another account's page neither makes nor removes a token", async () => {
+  await madeToken(session);
+  const account = await latchkey.createUser({ email: "bob@example.com" });
+  const forms = [
+    { ...make, account },
+    { intent: "remove-token", token: (await listed())[0].id, account },
+  ];
+  for (const form of forms)
+    expect(await postTokens(session, form)).toMatchObject({ location: "/dashboard?notice=another_account" });
+  expect(await stored()).toHaveLength(1);
+});

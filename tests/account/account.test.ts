@@ -4,6 +4,7 @@ import { endOtherSessions, endSession } from "#server/features/owner/own-session
 import { changePassword } from "#server/features/owner/password-change";
 import { unlinkProvider } from "#server/features/owner/provider-link";
 import { authenticate } from "#server/features/visitor/login";
+import { actions } from "~/account/actions";
 import * as dashboard from "~/routes/dashboard";
 import { act, logIn, openAccount } from "../support/account-calls";
 import { owner, unknownVisitor } from "../support/accounts";
@@ -51,6 +52,7 @@ describe("the page", () => {
 
     test("shows the account", () => {
       expect(data).toEqual({
+        account: expect.stringMatching(/^[0-9a-f-]{36}$/),
         user: {
           name: "Ada",
           email: "ada@example.com",
@@ -432,5 +434,27 @@ describe("a sign-in", () => {
     await age("14 minutes");
     await act(cookie, intent, { email: "ada@example.com" });
     expect(await latchkey.execute("select * from users where idp_id is not null")).toEqual([]);
+  });
+});
+
+describe("a form of a page that was opened before another account signed in", () => {
+  const anotherAccount = { status: 302, location: "/dashboard?notice=another_account" };
+  let ada: string;
+  let bob: string;
+
+  beforeEach(async () => {
+    ada = await latchkey.createUser();
+    bob = await latchkey.signedIn({ email: "bob@example.com" });
+  });
+
+  test.each(Object.keys(actions))("changes nothing: %s", async (intent) => {
+    const answer = await latchkey.unchanged(() => act(bob, intent, { account: ada, name: "Ada" }), "sessions");
+    expect(answer).toMatchObject(anotherAccount);
+  });
+
+  test("acts on the account that it names while that one is signed in", async () => {
+    expect(await act(await latchkey.signedIn(ada), "change-name", { account: ada, name: "Ada" })).toMatchObject({
+      status: 200,
+    });
   });
 });

@@ -241,6 +241,18 @@ test("every action is a separate form", async () => {
   expect(logOut.form?.getAttribute("action")).toBe("/logout");
 });
 
+test("every form but that of the logout names the account of the page", async () => {
+  await open({ account: "5f0c" });
+  const forms = [...document.querySelectorAll<HTMLFormElement>("main form:not([action='/logout'])")];
+  expect(forms.length).toBeGreaterThan(5);
+  for (const form of forms) expect(new FormData(form).get("account")).toBe("5f0c");
+});
+
+test("who signed in to another account in another tab reads it", async () => {
+  await open({ notice: "another_account" });
+  screen.getByText("Another account is signed in to this browser now. Nothing was changed.");
+});
+
 test("the sections come in one order", { tags: "7.4.4" }, async () => {
   await open();
   expect(screen.getAllByRole("heading", { level: 2 }).map(({ textContent }) => textContent)).toEqual([

@@ -58,6 +58,13 @@ describe.each([
     expect(posted.mock.calls).toEqual([[path, { ...loaded, ...name, ...passwords }]]);
   });
 
+  test("posts to the address of the link, so that a reload or another language after a refusal still has it", async () => {
+    const address = `${path}?email=ada%40example.com&token=${loaded.token}`;
+    await renderPage(address, Page, { loaded: { ...loaded, passkeys: true } });
+    const forms = [...document.querySelectorAll("main form")].map((form) => form.getAttribute("action"));
+    expect(forms).toEqual([address, address]);
+  });
+
   test("has the address in a read-only field for password managers", async () => {
     await renderPage(path, Page, { loaded });
     expect(field("Email").autocomplete).toBe("username");

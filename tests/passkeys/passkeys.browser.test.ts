@@ -190,6 +190,17 @@ test("after a login with a password the browser creates a passkey without a clic
   expect(calls).toHaveLength(1);
 });
 
+test("a new account is told so once, and still while the browser creates a passkey", async () => {
+  const { page } = await visitWithUpgrades();
+  await register(site, page, newAddress());
+  await removal(page).waitFor();
+  const told = page.getByText("Your account was created.");
+  expect(await told.count()).toBe(1);
+  await page.reload();
+  await arrive(page, "Your account");
+  expect(await told.count()).toBe(0);
+});
+
 test("where the browser declines to create one the page still has the button", async () => {
   const email = newAddress();
   await register(site, await site.visit(), email);

@@ -144,15 +144,6 @@ describe("the link", () => {
     expect([page.data.notice, page.cookies.notice]).toEqual(["registered", ""]);
   });
 
-  test("is told again once the browser has created a passkey by itself", async () => {
-    const { cookies } = await registerWith(await registrationLink(latchkey), password);
-    const jar = `session=${cookies.session}; notice=${cookies.notice}; last_sign_in=password`;
-    const { cookies: first, data } = await openAccount(jar);
-    expect([data.passkeys.upgradable, first.notice]).toEqual([true, undefined]);
-    const again = await openAccount(`${jar}; passkey-offered=${first["passkey-offered"]}`);
-    expect([again.data.notice, again.cookies.notice]).toEqual(["registered", ""]);
-  });
-
   test("is not told in place of what happened since", async () => {
     const { cookies } = await registerWith(await registrationLink(latchkey), password);
     const jar = `session=${cookies.session}; notice=${cookies.notice}; last_sign_in=password`;
