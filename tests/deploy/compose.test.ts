@@ -58,3 +58,10 @@ test("both files differ in the database alone", () => {
     volumes: ["data:/var/lib/latchkey"],
   });
 });
+
+test("the Caddyfile of the examples keeps tokens out of the log by the filter of deploy/Caddyfile", () => {
+  const filterOf = (folder: string) =>
+    /format filter \{[\s\S]*?\n\t\t\}/.exec(readFileSync(`${folder}/Caddyfile`, "utf8"))?.[0];
+  expect(filterOf("deploy")).toContain("request>uri regexp");
+  expect(filterOf("examples")).toBe(filterOf("deploy"));
+});
