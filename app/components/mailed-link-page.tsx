@@ -3,7 +3,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { linkMinutes } from "#server/rules";
 import { returnToName, withReturnTo } from "~/answers/return-to";
 import { Text, usePage, usePasskeySupport, useTexts } from "~/document/page-context";
-import type { LinkParameters, LinkRefusal, OpenedLink } from "~/forms/mailed-link";
+import type { LinkParameters, LinkRefusal, WayInLink } from "~/forms/mailed-link";
 import { EmailField, EmailForm, Mark, NameField, SubmitButton } from "./form-controls";
 import { Notice, Page } from "./page";
 import { NewPasswordFields } from "./password-field";
@@ -60,8 +60,6 @@ function PasskeyInstead({ purpose, link }: { purpose: LinkPurpose; link: LinkPar
   );
 }
 
-const problems = { dead: "link.dead", incomplete: "link.incomplete" } as const;
-
 /** Sets a password, or a passkey in its place. */
 function WayInForm({ purpose, link, refused, passkeys }: WayInFormProps) {
   const t = useTexts();
@@ -92,10 +90,10 @@ interface MailedLinkPageProps {
 export function MailedLinkPage({ purpose, before, after }: MailedLinkPageProps) {
   const { t } = usePage();
   const { title, used, askingPage } = pages[purpose];
-  const { problem, passkeys, registrationClosed, ...opened } = useLoaderData<OpenedLink>();
+  const { problem, passkeys, registrationClosed, ...opened } = useLoaderData<WayInLink>();
   const refused = useActionData<LinkRefusal>();
   const link: LinkParameters = { ...opened, ...refused?.typed };
-  const invalid = refused ? refused.invalidLink : problem && t(problems[problem]);
+  const invalid = refused ? refused.invalidLink : problem && t(`link.${problem}`);
   const form = <WayInForm {...{ purpose, link, refused }} passkeys={passkeys && !problem} />;
   if (!invalid) {
     return (

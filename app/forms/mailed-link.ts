@@ -30,6 +30,9 @@ export interface LinkParameters {
 
 export interface OpenedLink extends LinkParameters {
   problem: "incomplete" | "dead" | null;
+}
+
+export interface WayInLink extends OpenedLink {
   /** Whether the page offers a passkey in place of a password. */
   passkeys: boolean;
   /** Whether a new link is for invited people alone. */
@@ -40,7 +43,7 @@ export interface OpenedLink extends LinkParameters {
  * The parameters of a mailed link, for its form. Mail clients damage links: `&amp;` for `&`, `=3D` for `=`, a decoded
  * `+` in the address, and punctuation, spaces or line breaks around and within the token.
  */
-export function linkParameters(request: Request): LinkParameters {
+function linkParameters(request: Request): LinkParameters {
   const { searchParams } = new URL(request.url);
   const sent = (name: string) => searchParams.get(name) ?? searchParams.get(`amp;${name}`) ?? "";
   const email = sent("email").replace(/^3D/, "").trim().replaceAll(" ", "+");
@@ -58,10 +61,14 @@ export async function openedLink(
   isLive: (link: LinkParameters) => Promise<boolean>,
 ): Promise<OpenedLink> {
   const link = linkParameters(request);
-  const passkeys = offersPasskeys(factsOf(request).origin);
-  if (!link.email || !link.token) return { ...link, problem: "incomplete", passkeys };
-  return { ...link, problem: (await isLive(link)) ? null : "dead", passkeys };
+  if (!link.email || !link.token) return { ...link, problem: "incomplete" };
+  return { ...link, problem: (await isLive(link)) ? null : "dead" };
 }
+
+export const openedWayInLink = async (...opening: Parameters<typeof openedLink>): Promise<WayInLink> => ({
+  ...(await openedLink(...opening)),
+  passkeys: offersPasskeys(factsOf(opening[0]).origin),
+});
 
 /** The fields of a form that sets a password, or a passkey in its place. */
 export const wayInFields = ["email", "token", "password", "passwordConfirmation", "passkey"] as const;

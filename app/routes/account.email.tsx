@@ -1,6 +1,12 @@
 import { type ActionFunctionArgs, data, type LoaderFunctionArgs, redirect } from "@remix-run/node";
 import { Form, Link, useActionData, useLoaderData } from "@remix-run/react";
-import { accountOfEmailChange, changeEmail, declineEmailChange } from "#server/features/owner/email-change";
+import type { ReactNode } from "react";
+import {
+  accountOfEmailChange,
+  changeEmail,
+  declineEmailChange,
+  isEmailChangeLive,
+} from "#server/features/owner/email-change";
 import { linkMinutes } from "#server/rules";
 import { respond, unprocessable } from "~/answers/responses";
 import { EmailField, SubmitButton } from "~/components/form-controls";
@@ -8,15 +14,15 @@ import { Notice, Page } from "~/components/page";
 import { Text, usePage, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
-import { linkParameters } from "~/forms/mailed-link";
+import { openedLink } from "~/forms/mailed-link";
 import { getUser, keepSession } from "~/visitor/session";
 import { textsFor, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("confirmEmail.title");
 
-/** The page names no account: GET does not look up the token, and the session may belong to another account. */
+/** The page names no account: the session may belong to another one. */
 export function loader({ request }: LoaderFunctionArgs) {
-  return respond(() => linkParameters(request));
+  return respond(() => openedLink(request, isEmailChangeLive));
 }
 
 interface Answer {
@@ -54,7 +60,7 @@ export function action({ request }: ActionFunctionArgs) {
   });
 }
 
-function InvalidEmailLink({ message }: { message: string }) {
+function InvalidEmailLink({ message, children }: { message: string; children: ReactNode }) {
   const { t } = usePage();
   return (
     <>
@@ -63,6 +69,12 @@ function InvalidEmailLink({ message }: { message: string }) {
       <p>
         <Text of="confirmEmail.askAgain" part={<Link to="/dashboard" />} />
       </p>
+      {children && (
+        <details>
+          <summary>{t("link.formAnyway")}</summary>
+          {children}
+        </details>
+      )}
     </>
   );
 }
@@ -84,7 +96,7 @@ function Confirmation({ email, token, account }: { email: string; token: string;
           <p>{t("confirmEmail.lead")}</p>
         </>
       )}
-      <Form method="post" action="/account/email">
+      <Form method="post">
         <input type="hidden" name="token" value={token} />
         {account === undefined && <input type="hidden" name="intent" value="show" />}
         {account === undefined ? (
@@ -94,7 +106,7 @@ function Confirmation({ email, token, account }: { email: string; token: string;
         )}
         <SubmitButton>{account === undefined ? t("confirmEmail.show") : t("confirmEmail.submit")}</SubmitButton>
       </Form>
-      <Form method="post" action="/account/email">
+      <Form method="post">
         <input type="hidden" name="email" value={email} />
         <input type="hidden" name="token" value={token} />
         <input type="hidden" name="intent" value="decline" />
@@ -109,10 +121,12 @@ export default function ConfirmEmail() {
   const loaded = useLoaderData<typeof loader>();
   const answer = useActionData<Answer>();
   const link = answer?.typed ?? loaded;
+  const invalid = answer ? answer.invalidLink : loaded.problem && t(`link.${loaded.problem}`);
+  const confirmation = <Confirmation email={link.email} token={link.token} account={answer?.account} />;
   return (
     <Page title={t("confirmEmail.title")}>
-      {answer?.invalidLink ? (
-        <InvalidEmailLink message={answer.invalidLink} />
+      {invalid ? (
+        <InvalidEmailLink message={invalid}>{!answer && confirmation}</InvalidEmailLink>
       ) : answer?.outcome === "declined" ? (
         <Notice role="status">{t("confirmEmail.declined")}</Notice>
       ) : answer?.outcome === "another_account" ? (
@@ -120,7 +134,7 @@ export default function ConfirmEmail() {
           <Text of="confirmEmail.anotherAccount" part={<Link to="/dashboard" />} />
         </Notice>
       ) : (
-        <Confirmation email={link.email} token={link.token} account={answer?.account} />
+        confirmation
       )}
     </Page>
   );

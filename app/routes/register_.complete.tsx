@@ -12,7 +12,7 @@ import { MailedLinkPage } from "~/components/mailed-link-page";
 import { useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
-import { type LinkRefusal, openedLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
+import { type LinkRefusal, openedWayInLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
 import { noticeCookie } from "~/visitor/cookies";
 import { allowedReturn, pageAddress, returnToOf } from "~/visitor/page-query";
 import { signIn } from "~/visitor/session";
@@ -23,7 +23,7 @@ export const handle = titled("complete.title", { password: true });
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const returnTo = returnToOf(request);
-    const link = await openedLink(request, isRegistrationLinkLive);
+    const link = await openedWayInLink(request, isRegistrationLinkLive);
     const invitation = link.problem === null ? await invitationOf(link.email) : null;
     const invited = invitation && {
       name: invitation.name ?? "",

@@ -5,14 +5,14 @@ import { respond, unprocessable } from "~/answers/responses";
 import { MailedLinkPage } from "~/components/mailed-link-page";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
-import { type LinkRefusal, openedLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
+import { type LinkRefusal, openedWayInLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
 import { deviceCookie, loginAddressCookie } from "~/visitor/cookies";
 import { textsFor, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("reset.title", { description: "forgot.description", password: true });
 
 export function loader({ request }: LoaderFunctionArgs) {
-  return respond(() => openedLink(request, isResetLinkLive));
+  return respond(() => openedWayInLink(request, isResetLinkLive));
 }
 
 export function action({ request }: ActionFunctionArgs) {

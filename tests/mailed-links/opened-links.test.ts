@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import * as changeEmail from "~/routes/account.email";
 import * as complete from "~/routes/register_.complete";
 import * as reset from "~/routes/reset-password";
 import { askForReset } from "../support/account-calls";
 import { google } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
-import { registrationLink, resetLink } from "../support/mailed-links";
+import { emailChangeLink, registrationLink, resetLink } from "../support/mailed-links";
 import { call, get } from "../support/route-calls";
 
 const latchkey = startLatchkey(google);
@@ -24,6 +25,12 @@ const kinds = [
     loader: complete.loader,
     table: "registrations",
     newLink: () => registrationLink(latchkey, "ada+tag@example.com"),
+  },
+  {
+    path: "/account/email",
+    loader: changeEmail.loader,
+    table: "email_changes",
+    newLink: async () => emailChangeLink(latchkey, await latchkey.signedIn(), "ada+tag@example.com"),
   },
 ];
 

@@ -184,6 +184,16 @@ describe("/account/email", () => {
     expect((await screen.findByRole(role)).textContent).toMatch(text);
   });
 
+  test.each([
+    ["dead", "This link has expired or was used already."],
+    ["incomplete", "This link is not whole: copy all of it from the mail."],
+  ])("says above its forms that the link is %s", async (problem, text) => {
+    await renderPage("/account/email", ConfirmEmail, { loaded: { ...loaded, problem } });
+    expect(screen.getByRole("alert").textContent).toBe(text);
+    const forms = screen.getByText("Try this link all the same").closest("details")?.querySelectorAll("form");
+    expect(forms).toHaveLength(2);
+  });
+
   test("leads to the account page when the link is invalid", async () => {
     const refused = { typed: loaded, invalidLink: "This link is invalid or has expired." };
     const { user } = await renderPage("/account/email", ConfirmEmail, { loaded, refused });
