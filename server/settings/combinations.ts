@@ -71,7 +71,7 @@ export function brokenRules(values: KnownValues, appUrl: string | undefined, pro
     [needsTls && isPlain(values.IDP_PROFILE_URL), `IDP_PROFILE_URL ${notHttps}`],
     [values.IDP_NAME && isAnotherProvider, "IDP_NAME must not be set: IDP_PROVIDER is not oidc"],
     [
-      values.IDP_LOGOUT && hasProvider && isAnotherProvider,
+      values.IDP_LOGOUT && hasProvider && /^(?:google|github|discord)$/.test(IDP_PROVIDER ?? ""),
       `IDP_LOGOUT must be off: ${IDP_PROVIDER} has no logout for applications (end_session_endpoint)`,
     ],
     [values.IDP_GROUPS_CLAIM && isAnotherProvider, "IDP_GROUPS_CLAIM must not be set: IDP_PROVIDER is not oidc"],
