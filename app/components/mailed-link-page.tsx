@@ -16,6 +16,10 @@ const pages = {
 
 type LinkPurpose = keyof typeof pages;
 
+/** Of the link itself, so that a reload or another language after a refusal still has it. */
+const addressOf = ({ email, token, return_to: returnTo }: LinkParameters) =>
+  `?${new URLSearchParams({ email, token, ...(returnTo && { [returnToName]: returnTo }) })}`;
+
 interface WayInFormProps {
   purpose: LinkPurpose;
   link: LinkParameters;
@@ -39,7 +43,7 @@ function PasskeyInstead({ purpose, link }: { purpose: LinkPurpose; link: LinkPar
     if (passkey === null || passkey === "known") return;
     const name = document.querySelector<HTMLInputElement>("input[name=name]")?.value;
     const fields = { email, token, passkey, ...(name && { name }), ...(returnTo && { [returnToName]: returnTo }) };
-    submit(fields, { method: "post" });
+    submit(fields, { method: "post", action: addressOf(link) });
   }
 
   return (
@@ -50,7 +54,7 @@ function PasskeyInstead({ purpose, link }: { purpose: LinkPurpose; link: LinkPar
           <Text of="link.passkeyExists" part={<Link to={withReturnTo("/login?notice=passkey", link.return_to)} />} />
         </Notice>
       )}
-      <Form method="post" onSubmit={create}>
+      <Form method="post" action={addressOf(link)} onSubmit={create}>
         <SubmitButton className="quiet" intent="passkey">
           {t("link.passkeyInstead")}
           <Mark of="passkey" />
@@ -67,7 +71,7 @@ function WayInForm({ purpose, link, refused, passkeys }: WayInFormProps) {
   return (
     <>
       {refused?.errors?.passkey && <Notice role="alert">{refused.errors.passkey}</Notice>}
-      <Form method="post">
+      <Form method="post" action={addressOf(link)}>
         <input type="hidden" name="token" value={token} />
         {returnTo && <input type="hidden" name={returnToName} value={returnTo} />}
         <EmailField value={email} readOnly error={refused?.errors?.email} />
