@@ -129,6 +129,9 @@ async function visitAccount(visitor: Visitor): Promise<void> {
   await page.getByRole("button", { name: t("confirmEmail.submit") }).waitFor();
   await see("confirm-email-account");
   await page.goto(`/account/email?${new URLSearchParams(nobody)}`);
+  await page.getByText(t("link.dead")).waitFor();
+  await see("confirm-email-dead");
+  await open(t("link.formAnyway"));
   await press(t("confirmEmail.show"));
   await page.getByText(answers("link.invalid")).waitFor();
   await see("confirm-email-invalid");
