@@ -12,7 +12,7 @@ const figures = `
   from pg_control_checkpoint()`;
 
 /** By their numbers in statfs(2): what a power cut, or the end of a container, takes away as a whole. */
-const passing: Record<number, string> = { 16914836: "tmpfs", 2035054128: "overlay" };
+const volatileFileSystems: Record<number, string> = { 16914836: "tmpfs", 2035054128: "overlay" };
 
 const leastFree = 200; // MB
 
@@ -22,7 +22,7 @@ export async function checkEmbedded({ orm }: Database, folder: string): Promise<
     .execute<{ size: string; log: string; checkpoint: string; flushed: boolean }[]>(figures);
   const { type, bavail, bsize } = await statfs(folder);
   const free = Math.floor((bavail * bsize) / 1_000_000);
-  const fileSystem = passing[type];
+  const fileSystem = volatileFileSystems[type];
   const flushed = row?.flushed && !fileSystem ? "commits are flushed" : "commits are not flushed to a disk";
   const sizes = `${row?.size}, and ${row?.log} of its log; ${free} MB are free`;
   const found = `${sizes}; last checkpoint ${row?.checkpoint}; ${flushed}${fileSystem ? ` (${fileSystem})` : ""}`;

@@ -48,10 +48,10 @@ const forgedUser = { "Remote-User": nobody, Remote_User: nobody, "Remote-Email":
 const navigation = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", Accept: "text/html" };
 const script = { "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty", Accept: "*/*" };
 
-export function redirectFinding(origin: string, seen: Pick<ProbedResponse, "status" | "location">): string | null {
-  const target = URL.canParse(seen.location ?? "") ? new URL(seen.location ?? "") : null;
-  const leads = seen.status >= 300 && seen.status < 400 && target?.origin === origin;
-  return leads ? null : `http://${new URL(origin).host} answers ${seen.status} and does not lead to https`;
+export function redirectFinding(origin: string, response: Pick<ProbedResponse, "status" | "location">): string | null {
+  const target = URL.canParse(response.location ?? "") ? new URL(response.location ?? "") : null;
+  const leads = response.status >= 300 && response.status < 400 && target?.origin === origin;
+  return leads ? null : `http://${new URL(origin).host} answers ${response.status} and does not lead to https`;
 }
 
 /** Port 80 of an https origin. */
@@ -113,8 +113,8 @@ export function headersFinding({ headers }: Pick<ProbedResponse, "headers">, isH
     : null;
 }
 
-function checkHeaders(origin: string, seen: ProbedResponse): Check {
-  const found = headersFinding(seen, origin.startsWith("https:"));
+function checkHeaders(origin: string, response: ProbedResponse): Check {
+  const found = headersFinding(response, origin.startsWith("https:"));
   if (found === null) return name(origin).ok("the pages' headers arrive as Latchkey sends them");
   return name(origin).fail(found, "let the proxy neither add nor change security headers of Latchkey's paths");
 }
