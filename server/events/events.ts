@@ -218,7 +218,7 @@ export const events = {
     user: "sometimes",
     reasons: {
       malformed: "",
-      challenge: "not issued to this browser and for this, used or expired",
+      challenge: "of another browser or purpose, used, or expired",
       unknown: "removed, or of a deleted account",
       known: "added already",
       too_many: "20 of the account",

@@ -167,7 +167,7 @@ export const settings = {
     PASSWORDS: {
       format: formats.onOff,
       default: "on",
-      help: "`off`: accounts come from the provider alone. Nobody signs in with a password, and nobody gets one. Sessions go on.",
+      help: "`off`: people register only through the provider. Nobody signs in with a password or gets one. Sessions go on.",
     },
     PASSWORD_MIN_LENGTH: {
       format: formats.minimumLength,
