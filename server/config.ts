@@ -70,7 +70,6 @@ function configOf(v: Values, appUrl: string, production: boolean) {
     production,
     ...allowed,
     relyingPartyId: v.PASSKEY_RP_ID ?? passkeyHost(appUrl),
-    /** How long a mailed link can be used. */
     afterSignIn: given(allowedTarget(v.AFTER_SIGN_IN, allowed)),
     sessionDomain: v.SESSION_DOMAIN,
     deviceBoundSessions: v.DEVICE_BOUND_SESSIONS,

@@ -240,7 +240,7 @@ export type Intent = keyof typeof actions;
 export async function runAccountAction(request: Request) {
   const { fields: form, sent } = await readFields(request, ...fieldNames);
   const owner = await requireUser(request, "/login");
-  requireAccount(owner, sent.account);
+  requireAccount(request, owner, sent.account);
   const t = textsFor(request);
   const action = new Map<string, AccountAction>(Object.entries(actions)).get(form.intent);
   if (!action) return refused(form, { intent: t("account.chooseAction") });

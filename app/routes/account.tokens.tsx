@@ -87,7 +87,7 @@ export function action({ request }: ActionFunctionArgs) {
     requireTokens();
     const { fields: form, sent } = await readFields(request, "intent", "token", "name", "origin", "days", "account");
     const owner = await requireUser(request);
-    requireAccount(owner, sent.account);
+    requireAccount(request, owner, sent.account);
     if (form.intent === "remove-token") return remove(request, owner, form);
     if (form.intent === "make-token") {
       await requireRecentSignIn(request, owner);

@@ -17,6 +17,7 @@ import {
   deviceCookie,
   lastWayCookie,
   loginAddressCookie,
+  noticeCookie,
   sessionToken,
   sessionTokens,
   writeSession,
@@ -54,9 +55,11 @@ export async function requireUser(request: Request, login?: string): Promise<Own
   throw redirect(login ?? withReturnTo("/login", allowedReturn(`${pathname}${search}`)));
 }
 
-/** @throws Response for a form whose page was of another account: to the account page, which says so */
-export function requireAccount({ user }: Owner, account: string | undefined): void {
-  if (account !== undefined && account !== user.id) throw redirect("/dashboard?notice=another_account");
+/** @throws Response for a form whose page was of another account: to the account page, which says so once */
+export function requireAccount(request: Request, { user }: Owner, account: string | undefined): void {
+  if (account === undefined || account === user.id) return;
+  const headers = { "Set-Cookie": noticeCookie.write(request, "notice=another_account") };
+  throw redirect("/dashboard", { headers });
 }
 
 /** Whether a loader runs for the page of a refused form. */
@@ -140,7 +143,7 @@ export async function signOut(request: Request, location: string, ...cookies: st
 const leavesProvider = (request: Request): boolean =>
   config().identityProvider?.logout === true && atProvider.read(request) !== null;
 
-/** The provider's logout for a page's link, which is shown once; `null` if there is nothing to logOutAndRedirect. */
+/** The provider's logout for a page's link, which is shown once; `null` if there is nothing to leave. */
 export async function providerLogoutLink(request: Request, isShown = true) {
   const providerLogout = isShown && leavesProvider(request) ? await logoutUrl() : null;
   return { providerLogout, headers: new Headers(providerLogout ? { "Set-Cookie": atProvider.clear(request) } : {}) };

@@ -97,6 +97,7 @@ export class Worker<Task extends { task: string }> {
 
   async stop(): Promise<void> {
     this.#fetchNoMore();
+    this.#run(this.#recordAgain());
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
@@ -115,9 +116,8 @@ export class Worker<Task extends { task: string }> {
   }
 
   async #fetch(limit: number): Promise<FetchedJob<Task>[]> {
-    const jobs = await runStatement<FetchedJob<Task>>(this.knex, fetchJobs(this.kind, limit));
-    for (const end of this.#unrecorded.splice(0)) this.#run(this.#record(end));
-    return jobs;
+    await this.#recordAgain();
+    return runStatement(this.knex, fetchJobs(this.kind, limit));
   }
 
   /** Logs a rejection, which would end the process; the next poll tries again. */
@@ -187,6 +187,10 @@ export class Worker<Task extends { task: string }> {
       if (refusal !== null) await this.boss.cancel(name, id);
       if (givenUp) this.kind.logGivenUp(data, refusal);
     });
+  }
+
+  async #recordAgain(): Promise<void> {
+    await Promise.all(this.#unrecorded.splice(0).map((end) => this.#record(end)));
   }
 
   async #record(end: () => Promise<void>): Promise<void> {

@@ -53,7 +53,7 @@ export const settings = {
     },
     DATABASE_DIRECT_URL: {
       format: directUrl,
-      help: "A direct connection for migrations and commands, if `DATABASE_URL` is a pooler in transaction mode, e.g. PgBouncer.",
+      help: "A direct connection for migrations and commands, if `DATABASE_URL` is a pooler, e.g. PgBouncer.",
       example: "postgresql://latchkey:secret@localhost:5432/latchkey",
       secret: true,
     },

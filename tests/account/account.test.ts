@@ -438,7 +438,8 @@ describe("a sign-in", () => {
 });
 
 describe("a form of a page that was opened before another account signed in", () => {
-  const anotherAccount = { status: 302, location: "/dashboard?notice=another_account" };
+  const notice = encodeURIComponent("notice=another_account");
+  const anotherAccount = { status: 302, location: "/dashboard", cookies: { notice } };
   let ada: string;
   let bob: string;
 

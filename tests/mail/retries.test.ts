@@ -3,6 +3,8 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { orm } from "#server/database/unit-of-work";
 import { MailRefused } from "#server/errors";
 import { JobQueue, mails } from "#server/queue/job-queue";
+import type { Job } from "#server/queue/jobs";
+import type { Worker } from "#server/queue/worker";
 import * as resetPassword from "~/routes/reset-password";
 import { askForReset } from "../support/account-calls";
 import { startLatchkey } from "../support/latchkey";
@@ -207,7 +209,7 @@ test.each([
 describe("a job that ends while the database is away", () => {
   let calls: number;
 
-  async function cutOff(call: () => Promise<"sent">) {
+  async function cutOff(call: () => Promise<"sent">, next = (worker: Worker<Job>) => worker.drain()) {
     await askForReset(email);
     calls = 0;
     const worker = new JobQueue(orm()).worker(mails, async () => () => {
@@ -218,13 +220,31 @@ describe("a job that ends while the database is away", () => {
     });
     await expect(worker.drain()).rejects.toThrow("ECONNREFUSED");
     expect(await jobs()).toMatchObject([{ state: "active" }]);
-    await worker.drain();
-    await worker.stop();
+    await next(worker);
   }
 
   test("is not sent again if it was sent", async () => {
     await cutOff(async () => "sent");
     expect(await jobs()).toEqual([]);
+    expect(calls).toBe(1);
+  });
+
+  test("is not sent again by the next process if this one stops after the return", async () => {
+    await cutOff(
+      async () => "sent",
+      (worker) => worker.stop(),
+    );
+    expect(await jobs()).toEqual([]);
+  });
+
+  test("is recorded before another job is fetched", async () => {
+    await cutOff(
+      async () => "sent",
+      async (worker) => {
+        await latchkey.execute("update pgboss.job set state = 'retry', start_after = now() - interval '1 second'");
+        await worker.drain();
+      },
+    );
     expect(calls).toBe(1);
   });
 
