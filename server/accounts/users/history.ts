@@ -25,8 +25,8 @@ export interface Author {
 type Entry = { type: Exclude<AccountEventType, MailEventType> } & Partial<Pick<AccountEvent, "way" | "detail" | "at">>;
 
 /**
- * The parts of a statement that writes an event for several users, and removes the surplus. Both see the table
- * before the insert, so the trim keeps one row fewer than the limit.
+ * The parts of a statement that writes an event for several users, and removes the surplus. Both see the table before
+ * the insert, so the trim keeps one row fewer than the limit.
  */
 export const eventWriting = {
   told: `

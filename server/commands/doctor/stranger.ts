@@ -69,12 +69,9 @@ export function ask(url: string, at: Address, headers: Record<string, string> = 
       } catch (error) {
         return reject(error);
       }
-      const {
-        statusCode: status = 0,
-        headers: { location },
-      } = response;
-      const headers = response.headersDistinct as Record<string, string[]>;
-      resolve({ status, location, headers, body, certificate });
+      const { statusCode: status = 0, headersDistinct } = response;
+      const headers = headersDistinct as Record<string, string[]>;
+      resolve({ status, location: response.headers.location, headers, body, certificate });
     });
     request.on("error", reject);
   });
