@@ -35,8 +35,9 @@ const givenUpJobs = <Columns>(queue: string, columns: string): GivenUpJobs<Colum
     });
   },
   async retry(id) {
+    // Due at once: PGlite's clock has a resolution of one millisecond.
     const sql = `
-      update pgboss.job set state = 'created', retry_count = 0, start_after = now(), started_on = null,
+      update pgboss.job set state = 'created', retry_count = 0, start_after = now() - interval '1 ms', started_on = null,
         completed_on = null, output = null, keep_until = greatest(keep_until, now() + ${givenUpKept} * interval '1 second')
       where name = ? and ${givenUpSql} and (id::text = lower(?::text) or ?::text is null) returning id`;
     return (await query((em) => em.execute<unknown[]>(sql, [queue, id, id]))).length;

@@ -89,3 +89,15 @@ test("a mail whose process ended during its last retry is reported once", async 
   expect(latchkey.events()).toEqual([{ event: "mail.failed", reason: "retries_exhausted" }]);
   expect(await givenUpMails.list()).toMatchObject([{ email: "ada@example.com", error: "ProcessEnded" }]);
 });
+
+test("a mail that is to be sent again is due within the millisecond of the command", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  const [job] = await latchkey.execute<{ id: string }>(
+    `insert into pgboss.job (name, state, data, completed_on)
+     values ('latchkey', 'failed', '{"task":"mail_registration","email":"ada@example.com","language":"en"}', now())
+     returning id`,
+  );
+  expect(await givenUpMails.retry(job!.id)).toBe(1);
+  await latchkey.drain();
+  expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com" }]);
+});
