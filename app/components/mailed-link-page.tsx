@@ -18,7 +18,7 @@ type LinkPurpose = keyof typeof pages;
 
 /** Of the link itself, so that a reload or another language after a refusal still has it. */
 const addressOf = ({ email, token, return_to: returnTo }: LinkParameters) =>
-  `?${new URLSearchParams({ email, token, ...(returnTo && { [returnToName]: returnTo }) })}`;
+  withReturnTo(`?${new URLSearchParams({ email, token })}`, returnTo);
 
 interface WayInFormProps {
   purpose: LinkPurpose;

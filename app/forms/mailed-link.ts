@@ -55,20 +55,19 @@ function linkParameters(request: Request): LinkParameters {
   };
 }
 
+type LinkReader = (link: LinkParameters) => Promise<boolean>;
+
 /** Reads only: link scanners open links, too. */
-export async function openedLink(
-  request: Request,
-  isLive: (link: LinkParameters) => Promise<boolean>,
-): Promise<OpenedLink> {
+export async function openedLink(request: Request, isLive: LinkReader): Promise<OpenedLink> {
   const link = linkParameters(request);
   if (!link.email || !link.token) return { ...link, problem: "incomplete" };
   return { ...link, problem: (await isLive(link)) ? null : "dead" };
 }
 
-export const openedWayInLink = async (...opening: Parameters<typeof openedLink>): Promise<WayInLink> => ({
-  ...(await openedLink(...opening)),
-  passkeys: offersPasskeys(factsOf(opening[0]).origin),
-});
+/** A link whose form sets a password, or a passkey in its place. */
+export async function openedWayInLink(request: Request, isLive: LinkReader): Promise<WayInLink> {
+  return { ...(await openedLink(request, isLive)), passkeys: offersPasskeys(factsOf(request).origin) };
+}
 
 /** The fields of a form that sets a password, or a passkey in its place. */
 export const wayInFields = ["email", "token", "password", "passwordConfirmation", "passkey"] as const;

@@ -81,6 +81,7 @@ function InvalidEmailLink({ message, children }: { message: string; children: Re
 
 function Confirmation({ email, token, account }: { email: string; token: string; account: string | undefined }) {
   const t = useTexts();
+  const action = `?${new URLSearchParams({ email, token })}`;
   return (
     <>
       {account === undefined ? (
@@ -96,7 +97,7 @@ function Confirmation({ email, token, account }: { email: string; token: string;
           <p>{t("confirmEmail.lead")}</p>
         </>
       )}
-      <Form method="post">
+      <Form method="post" action={action}>
         <input type="hidden" name="token" value={token} />
         {account === undefined && <input type="hidden" name="intent" value="show" />}
         {account === undefined ? (
@@ -106,7 +107,7 @@ function Confirmation({ email, token, account }: { email: string; token: string;
         )}
         <SubmitButton>{account === undefined ? t("confirmEmail.show") : t("confirmEmail.submit")}</SubmitButton>
       </Form>
-      <Form method="post">
+      <Form method="post" action={action}>
         <input type="hidden" name="email" value={email} />
         <input type="hidden" name="token" value={token} />
         <input type="hidden" name="intent" value="decline" />

@@ -82,10 +82,10 @@ function useRequestsFor(unbound: boolean) {
   }, [unbound]);
 }
 
-/** Stays while the page's data are read again, after a passkey that the browser has created by itself. */
-function Told({ children }: { children: ReactNode }) {
-  const [told] = useState(children);
-  return told;
+/** Keeps its first notice while the page's data are read again, after a passkey that the browser has created by itself. */
+function KeptNotice({ children }: { children: ReactNode }) {
+  const [notice] = useState(children);
+  return notice;
 }
 
 export default function Dashboard() {
@@ -124,7 +124,7 @@ export default function Dashboard() {
   return (
     <Page title={t("common.accountTitle")} wide>
       <Person {...user} />
-      <Told key={`told ${key}`}>
+      <KeptNotice key={`notice ${key}`}>
         {done && (
           <Notice role="status">
             {done}
@@ -136,7 +136,7 @@ export default function Dashboard() {
             )}
           </Notice>
         )}
-      </Told>
+      </KeptNotice>
       {user.undeliverable && (
         <Notice role="status" look="warning">
           <Text

@@ -69,7 +69,7 @@ const fetchJobs = ({ name, isDue, order }: QueueKind<never>, limit: number) => (
  */
 export class Worker<Task extends { task: string }> {
   readonly #running = new Set<Promise<void>>();
-  /** How jobs ended while the database was away. pg-boss would repeat such a job after a minute, and a sent mail too. */
+  /** The ends of jobs that the database could not store. Without them, pg-boss would repeat even a mail that was sent. */
   #unrecorded: (() => Promise<void>)[] = [];
   #poll: NodeJS.Timeout | undefined;
   #free = concurrency;

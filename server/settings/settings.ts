@@ -277,7 +277,7 @@ export const settings = {
     DEFAULT_LOCALE: {
       format: formats.oneOf(...(Object.keys(languages) as Language[])),
       default: "en",
-      help: `${formats.names(Object.keys(languages))}, for browsers that ask for no available language and mails that no page requested.`,
+      help: `${formats.names(Object.keys(languages))}; for browsers that ask for no available language, and for mails that no page requested.`,
     },
   },
   metrics: {

@@ -184,6 +184,13 @@ describe("/account/email", () => {
     expect((await screen.findByRole(role)).textContent).toMatch(text);
   });
 
+  test("posts to the link's own parameters alone", async () => {
+    const address = `/account/email?email=ada%40example.com&token=${loaded.token}`;
+    await renderPage(`${address}&return_to=//evil.example`, ConfirmEmail, { loaded });
+    const forms = [...document.querySelectorAll("main form")].map((form) => form.getAttribute("action"));
+    expect(forms).toEqual([address, address]);
+  });
+
   test.each([
     ["dead", "This link has expired or was used already."],
     ["incomplete", "This link is not whole: copy all of it from the mail."],

@@ -70,11 +70,8 @@ async function findChange(em: EntityManager, link: MailedLink) {
   return where && em.findOne(EmailChange, where, { populate: ["user"], disableIdentityMap: true });
 }
 
-/** Reads only: link scanners open links, too. */
-export async function isEmailChangeLive(link: MailedLink): Promise<boolean> {
-  const where = unexpiredLink(link);
-  return where !== null && (await query((em) => em.count(EmailChange, where))) === 1;
-}
+export const isEmailChangeLive = async (link: MailedLink): Promise<boolean> =>
+  (await query((em) => findChange(em, link))) !== null;
 
 /** The present address of the account that the link would change; `null` for an invalid link. Reads only. */
 export async function accountOfEmailChange(link: MailedLink): Promise<string | null> {
