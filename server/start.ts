@@ -100,6 +100,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
   }
   const folder = folderOf(config.databaseUrl);
   const endCommands = folder === null ? () => {} : await takeCommands(folder, database);
+  if (folder !== null) await queue.repeatInterrupted();
   queue.work(handleJob, config.webhook && handleWebhook);
   const endPurging = schedulePurge();
   stopOnSignal(async () => {

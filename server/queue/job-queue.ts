@@ -32,6 +32,12 @@ const waitingMails = {
   values: [mailQueue],
 };
 
+/** A job that was in its last try stays active: pg-boss ends it, so that no job can end every process that runs it. */
+const interruptedJobs = {
+  text: `update pgboss.job set state = 'retry', start_after = now() - interval '1 millisecond'
+    where state = 'active' and retry_count < retry_limit`,
+};
+
 /**
  * The time of a change is read from the database's clock while the user's row is locked: a transaction may have started
  * before the one that it waited for. It is later than the time of every waiting webhook of the user: PGlite's clock has
@@ -116,6 +122,11 @@ export class JobQueue {
     const worker = new Worker(this.#boss, this.#knex, kind, handle);
     this.#workers.set(kind.name, worker);
     return worker;
+  }
+
+  /** Makes the jobs due whose process was killed. No other process may work any. pg-boss does it after a minute. */
+  async repeatInterrupted(): Promise<void> {
+    await runStatement(this.#knex, interruptedJobs);
   }
 
   /** @param send if `null`, webhooks wait for a process that sends them */

@@ -264,3 +264,15 @@ describe("a job that ends while the database is away", () => {
     expect(failed).toMatchObject([{ jobId: job?.id, reason: "message_refused" }]);
   });
 });
+
+test.each([
+  ["with a try left is worked", 13, []],
+  ["in its last try stays active for pg-boss to end", 14, [{ state: "active" }]],
+])("a mail whose process was killed %s after repeatInterrupted()", async (_what, retryCount, left) => {
+  await askForReset(email);
+  await latchkey.execute("update pgboss.job set state = 'active', started_on = now(), retry_count = ?", [retryCount]);
+  const queue = new JobQueue(orm());
+  await queue.repeatInterrupted();
+  await queue.worker(mails, async () => undefined).drain();
+  expect(await jobs()).toMatchObject(left);
+});

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createFixtures, type Fixture } from "../support/fixture";
+import { createEmptyDatabase } from "../support/server";
 import { Visitor } from "../support/visitor";
 
 const { createFixture } = createFixtures();
@@ -30,6 +31,21 @@ test("a mail that was queued or in flight at kill -9 is sent within two minutes 
   const reset = await new Visitor(second.url).reset({ email: "a@example.com", token: last?.token ?? "" });
   expect(reset).toMatchObject({ status: 302, location: "/login?notice=password_reset" });
 }, 150_000);
+
+test("on the embedded database, a mail that was in flight at kill -9 is sent within half a minute", async () => {
+  await using fixture = await createFixture();
+  const mails = await fixture.mailService({ kind: "no_answer" });
+  const database = await createEmptyDatabase("embedded");
+  onTestFinished(database.drop);
+  const settings = { ...mails.settings, DATABASE_URL: database.url };
+  const first = await fixture.server(settings);
+  await new Visitor(first.url).post("/register", { email: "a@example.com" });
+  await mails.when(() => mails.attempts() === 1);
+  await first.kill();
+  mails.setBehaviour({ kind: "accept" });
+  await fixture.server(settings);
+  await mails.when(() => mails.mails.length > 0);
+}, 30_000);
 
 describe("kill -9 during simultaneous resets", () => {
   let fixture: Fixture;
