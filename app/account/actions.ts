@@ -18,7 +18,7 @@ import { linkMinutes, longestName } from "#server/rules";
 import { minutesIn, tooManyRequests, unprocessable } from "~/answers/responses";
 import { passwordMessage, readFields } from "~/forms/form";
 import { lastWayCookie, noticeCookie } from "~/visitor/cookies";
-import { connectCookies, newAttempt } from "~/visitor/oauth-attempt";
+import { connectCookies, failConnection, newAttempt } from "~/visitor/oauth-attempt";
 import {
   keepSession,
   logOutAndRedirect,
@@ -144,8 +144,7 @@ async function connect({ request, t, owner, form }: ActionContext) {
     const consentUrl = await startExternalSignIn(attempt);
     return redirect(consentUrl, { headers: connectCookies(request, attempt) });
   } catch (error) {
-    logExternalSignInFailure(error);
-    return redirect("/dashboard?notice=idp_failed");
+    return failConnection(request, new Headers(), logExternalSignInFailure(error));
   }
 }
 

@@ -12,6 +12,7 @@ import {
   attemptLifetime,
   clearedCookies,
   codeVerifierOf,
+  failConnection,
   failSignIn,
   findAttempt,
   isConnecting,
@@ -72,7 +73,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
     return signIn(request, { session, way: "provider", returnTo: attempt?.returnTo ?? null, headers });
   } catch (error) {
     const problem = logExternalSignInFailure(error);
-    if (await isOwnerConnecting(request)) return redirect("/dashboard?notice=idp_failed", { headers });
+    if (await isOwnerConnecting(request)) return failConnection(request, headers, problem);
     return failSignIn(request, headers, { ...attempt, problem });
   }
 }

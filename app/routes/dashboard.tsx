@@ -3,6 +3,7 @@ import { data, Link, useActionData, useLoaderData, useLocation } from "@remix-ru
 import { Fragment, type ReactNode, useEffect, useState } from "react";
 import { config } from "#server/config";
 import { factsOf } from "#server/door/request-facts";
+import { signInProblemIn } from "#server/events/sign-in-failures";
 import { activeSessions } from "#server/features/owner/own-sessions";
 import { passkeysByUse } from "#server/features/owner/passkeys";
 import { offersPasskeys } from "#server/features/visitor/passkey-sign-in";
@@ -61,6 +62,7 @@ export function loader({ request }: LoaderFunctionArgs) {
       signInAgain: mustSignInAgain(owner),
       notice: removedPasskey === null ? (searchParams.get("notice") ?? told.get("notice")) : "passkey_removed",
       removedPasskey,
+      connectProblem: signInProblemIn(told.get("problem")),
       hasTokens: config().accessTokens !== null,
       tokensGoOn: config().accessTokens !== null && searchParams.has("tokens"),
     };
@@ -107,9 +109,15 @@ export default function Dashboard() {
     ["registered", t("account.created")],
     ["sessions_ended", t("account.otherSessionsEnded")],
   ]);
+  const { connectProblem } = loaded;
+  const connectFailed = [
+    t("login.idpFailed", { provider }),
+    connectProblem && connectProblem !== "closed" && t(`failure.${connectProblem}`, { provider }),
+    t("account.nothingChanged"),
+  ];
   const failures = new Map([
     ["another_account", t("account.anotherAccount")],
-    ["idp_failed", t("account.connectFailed", { provider })],
+    ["idp_failed", connectFailed.filter(Boolean).join(" ")],
   ]);
   const done = result ? result.done : notices.get(notice ?? "");
   const problem =

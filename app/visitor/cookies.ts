@@ -46,7 +46,7 @@ function textCookie(name: string, lifetime: number) {
   return { ...stored, read };
 }
 
-/** What the account page says once, as a query: `notice`, and `passkey`, the name of one that was removed. */
+/** What the account page says once, as a query: `notice`, `problem` of a failed connection, `passkey` that was removed. */
 export const noticeCookie = textCookie("notice", 60_000);
 /** The address that the login page fills in: after a reset, or if the owner of a session must sign in again. */
 export const loginAddressCookie = textCookie("login-address", 600_000);

@@ -2,11 +2,20 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { redirect } from "@remix-run/node";
 import { config } from "#server/config";
 import { factsOf, originOf } from "#server/door/request-facts";
-import { type SignInProblem, signInProblems } from "#server/events/sign-in-failures";
+import { type SignInProblem, signInProblemIn } from "#server/events/sign-in-failures";
 import { allowedTarget } from "#server/origins/return-to";
 import type { Attempt } from "#server/provider/client";
 import { parseMaxAge } from "#server/rules";
-import { isHttps, oauthCookie, readCookie, readCookies, sentPairs, sessionToken, writeCookie } from "./cookies";
+import {
+  isHttps,
+  noticeCookie,
+  oauthCookie,
+  readCookie,
+  readCookies,
+  sentPairs,
+  sessionToken,
+  writeCookie,
+} from "./cookies";
 
 export const attemptLifetime = 600; // seconds
 
@@ -106,8 +115,7 @@ function readAttempt(request: Request, name: string): SignInAttempt | null {
   if (!parts) return null;
   const [, mark, target = "", sent, maxAge = ""] = parts;
   const returnTo = allowedTarget(Buffer.from(target, "base64url").toString(), config());
-  const problem = signInProblems.find((known) => known === sent) ?? null;
-  return { returnTo, maxAge: parseMaxAge(maxAge), canRestart: mark === "1", problem };
+  return { returnTo, maxAge: parseMaxAge(maxAge), canRestart: mark === "1", problem: signInProblemIn(sent) };
 }
 
 const failureName = "idp_failure";
@@ -121,6 +129,11 @@ export function failSignIn(request: Request, headers: Headers, failed: Partial<S
   const { returnTo = null, maxAge = null, canRestart = false, problem = null } = failed;
   writeFailure(request, headers, { returnTo, maxAge, canRestart: canRestart && problem === "stale", problem });
   return redirect("/login?notice=idp_failed", { headers });
+}
+
+export function failConnection(request: Request, headers: Headers, problem: SignInProblem | null): Response {
+  if (problem) headers.append("Set-Cookie", noticeCookie.write(request, `problem=${problem}`));
+  return redirect("/dashboard?notice=idp_failed", { headers });
 }
 
 /** The failure that `/login?notice=idp_failed` shows or retries; `null` on every other page. */

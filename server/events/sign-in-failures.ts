@@ -8,8 +8,12 @@ export const signInProblems = [
   "closed",
   "disconnected",
   "otherIdentity",
+  "takenIdentity",
 ] as const;
 export type SignInProblem = (typeof signInProblems)[number];
+
+export const signInProblemIn = (text: string | null | undefined): SignInProblem | null =>
+  signInProblems.find((known) => known === text) ?? null;
 
 interface Failure {
   /** For operators: what happened, and what to do. */
@@ -113,7 +117,10 @@ export const signInFailures = {
   already_connected: { means: "Connecting on the account page: already connected." },
   another_session: { means: "Connecting on the account page: another session, or an ended one." },
   sign_in_too_old: { means: "Connecting on the account page: the sign-in was too old." },
-  id_of_another_account: { means: "Connecting on the account page: the id belongs to another account." },
+  id_of_another_account: {
+    means: "Connecting on the account page: the id belongs to another account.",
+    problem: "takenIdentity",
+  },
   off: { means: "External sign-in is not configured." },
   database: { means: "The database is not available." },
   unexpected: { means: "The line before has the stack." },

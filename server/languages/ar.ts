@@ -50,6 +50,8 @@ export const ar: Texts = {
       otherAccount: "استخدام حساب آخر",
       otherIdentity: "حسابك مرتبط بحساب آخر في {provider}. يُرجى استخدام ذلك الحساب، أو تسجيل الدخول بطريقة أخرى.",
       stale: "استغرقت العملية وقتًا طويلًا.",
+      takenIdentity:
+        "ذلك الحساب في {provider} مرتبط بحساب آخر هنا. لفتح الحساب الآخر، يُرجى تسجيل الخروج ثم تسجيل الدخول باستخدام {provider}.",
       unverified: "لم يتم تأكيد بريدك الإلكتروني لدى {provider}.",
     },
     inApp: {
@@ -196,7 +198,6 @@ export const ar: Texts = {
       changeEmailSend: "إرسال الرابط",
       connect: "ربط {provider}",
       connected: "يمكنك الآن تسجيل الدخول باستخدام {provider}.",
-      connectFailed: "تعذّر تسجيل الدخول باستخدام {provider}. لم يتغيَّر شيء.",
       created: "تم إنشاء حسابك.",
       delete: "حذف",
       deleteConfirm: "يُرجى كتابة بريدك الإلكتروني للتأكيد",
@@ -218,6 +219,7 @@ export const ar: Texts = {
       name: "الاسم",
       newEmail: "البريد الإلكتروني الجديد",
       notConnected: "غير مرتبط",
+      nothingChanged: "لم يتغيَّر شيء.",
       onlyProvider: "طريقتك الوحيدة لتسجيل الدخول هي {provider}. لإلغاء الربط، يجب تعيين كلمة مرور أولًا.",
       otherSessionsEnd: "ستنتهي كل الجلسات الأخرى.",
       otherSessionsEnded: "تم إنهاء كل الجلسات الأخرى.",

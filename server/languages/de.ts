@@ -49,6 +49,8 @@ export const de: Texts = {
       otherIdentity:
         "Ihr Konto ist mit einem anderen Konto von {provider} verbunden: Melden Sie sich damit oder auf anderem Weg an.",
       stale: "Es hat zu lange gedauert.",
+      takenIdentity:
+        "Jenes Konto von {provider} ist mit einem anderen Konto hier verbunden. Um das andere zu öffnen, melden Sie sich ab und mit {provider} wieder an.",
       unverified: "Ihre E‑Mail-Adresse ist von {provider} nicht bestätigt.",
     },
     inApp: {
@@ -180,7 +182,6 @@ export const de: Texts = {
       changeEmailSend: "Link senden",
       connect: "{provider} verbinden",
       connected: "Sie können sich jetzt mit {provider} anmelden.",
-      connectFailed: "Die Anmeldung mit {provider} hat nicht funktioniert. Es wurde nichts geändert.",
       created: "Ihr Konto wurde erstellt.",
       delete: "Löschen",
       deleteConfirm: "Geben Sie zur Bestätigung Ihre E‑Mail-Adresse ein",
@@ -203,6 +204,7 @@ export const de: Texts = {
       name: "Name",
       newEmail: "Neue E‑Mail-Adresse",
       notConnected: "Nicht verbunden",
+      nothingChanged: "Es wurde nichts geändert.",
       onlyProvider:
         "Sie können sich nur so anmelden: {provider}. Um die Verbindung trennen zu können, legen Sie zuerst ein Passwort fest.",
       otherSessionsEnd: "Alle anderen Sitzungen werden beendet.",

@@ -49,6 +49,8 @@ export const en = {
       otherAccount: "Use another account",
       otherIdentity: "Your account is connected to another account of {provider}. Use that one, or log in another way.",
       stale: "It took too long.",
+      takenIdentity:
+        "That account of {provider} is connected to another account here. To open that one, log out and log in with {provider}.",
       unverified: "Your email address is not confirmed by {provider}.",
     },
     inApp: {
@@ -177,7 +179,6 @@ export const en = {
       changeEmailSend: "Send the link",
       connect: "Connect {provider}",
       connected: "You can now sign in with {provider}.",
-      connectFailed: "Signing in with {provider} did not work. Nothing was changed.",
       created: "Your account was created.",
       delete: "Delete",
       deleteConfirm: "Type your email address to confirm",
@@ -199,6 +200,7 @@ export const en = {
       name: "Name",
       newEmail: "New email address",
       notConnected: "Not connected",
+      nothingChanged: "Nothing was changed.",
       onlyProvider: "Your only way in is {provider}. To be able to disconnect it, set a password first.",
       otherSessionsEnd: "Every other session ends.",
       otherSessionsEnded: "Every other session was ended.",

@@ -48,6 +48,8 @@ export const es: Texts = {
       otherAccount: "Usar otra cuenta",
       otherIdentity: "Tu cuenta está vinculada a otra cuenta de {provider}: usa esa u otra forma de iniciar sesión.",
       stale: "Tardó demasiado.",
+      takenIdentity:
+        "Esa cuenta de {provider} está vinculada a otra cuenta de aquí. Para abrir esa otra, cierra la sesión e iníciala con {provider}.",
       unverified: "Tu correo electrónico no está confirmado por {provider}.",
     },
     inApp: {
@@ -181,7 +183,6 @@ export const es: Texts = {
       changeEmailSend: "Enviar el enlace",
       connect: "Vincular {provider}",
       connected: "Ahora puedes iniciar sesión con {provider}.",
-      connectFailed: "No se pudo iniciar sesión con {provider}. No se ha cambiado nada.",
       created: "Tu cuenta se ha creado.",
       delete: "Eliminar",
       deleteConfirm: "Escribe tu correo electrónico para confirmar",
@@ -204,6 +205,7 @@ export const es: Texts = {
       name: "Nombre",
       newEmail: "Nuevo correo electrónico",
       notConnected: "Sin vincular",
+      nothingChanged: "No se ha cambiado nada.",
       onlyProvider:
         "Tu única forma de iniciar sesión es {provider}. Para poder desvincularlo, establece antes una contraseña.",
       otherSessionsEnd: "Se cerrarán todas las demás sesiones.",

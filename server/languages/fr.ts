@@ -49,6 +49,8 @@ export const fr: Texts = {
       otherIdentity:
         "Votre compte est associé à un autre compte {provider} : utilisez celui-ci ou un autre moyen de connexion.",
       stale: "Elle a pris trop de temps.",
+      takenIdentity:
+        "Ce compte {provider} est associé à un autre compte d’ici. Pour ouvrir ce dernier, déconnectez-vous, puis connectez-vous avec {provider}.",
       unverified: "Votre adresse e‑mail n’est pas confirmée par {provider}.",
     },
     inApp: {
@@ -181,7 +183,6 @@ export const fr: Texts = {
       changeEmailSend: "Envoyer le lien",
       connect: "Associer {provider}",
       connected: "Vous pouvez maintenant vous connecter avec {provider}.",
-      connectFailed: "La connexion avec {provider} n’a pas abouti. Rien n’a été modifié.",
       created: "Votre compte a été créé.",
       delete: "Supprimer",
       deleteConfirm: "Saisissez votre adresse e‑mail pour confirmer",
@@ -204,6 +205,7 @@ export const fr: Texts = {
       name: "Nom",
       newEmail: "Nouvelle adresse e‑mail",
       notConnected: "Non associé",
+      nothingChanged: "Rien n’a été modifié.",
       onlyProvider:
         "Votre seul moyen de connexion : {provider}. Pour pouvoir le dissocier, définissez d’abord un mot de passe.",
       otherSessionsEnd: "Toutes les autres sessions seront fermées.",

@@ -47,6 +47,8 @@ export const ja: Texts = {
       otherIdentity:
         "お使いのアカウントは{provider}の別のアカウントと連携しています。そちらか別の方法でログインしてください。",
       stale: "時間がかかりすぎました。",
+      takenIdentity:
+        "{provider}のそのアカウントは、ここの別のアカウントと連携しています。そのアカウントを開くには、ログアウトして{provider}でログインしてください。",
       unverified: "メールアドレスが{provider}で確認されていません。",
     },
     inApp: {
@@ -172,7 +174,6 @@ export const ja: Texts = {
       changeEmailSend: "リンクを送信",
       connect: "{provider}を連携",
       connected: "{provider}でログインできるようになりました。",
-      connectFailed: "{provider}でログインできませんでした。変更はありません。",
       created: "アカウントを作成しました。",
       delete: "削除",
       deleteConfirm: "確認のため、メールアドレスを入力してください",
@@ -195,6 +196,7 @@ export const ja: Texts = {
       name: "名前",
       newEmail: "新しいメールアドレス",
       notConnected: "未連携",
+      nothingChanged: "変更はありません。",
       onlyProvider: "ログイン方法は{provider}のみです。連携を解除するには、先にパスワードを設定してください。",
       otherSessionsEnd: "ほかのセッションはすべて終了します。",
       otherSessionsEnded: "ほかのセッションをすべて終了しました。",

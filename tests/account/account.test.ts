@@ -77,6 +77,7 @@ describe("the page", () => {
         hasTokens: false,
         tokensGoOn: false,
         removedPasskey: null,
+        connectProblem: null,
         notice: null,
         sessions: expect.any(Array),
       });

@@ -248,6 +248,19 @@ test("every form but that of the logout names the account of the page", async ()
   for (const form of forms) expect(new FormData(form).get("account")).toBe("5f0c");
 });
 
+const takenIdentity =
+  " That account of Google is connected to another account here. To open that one, log out and log in with Google.";
+
+test.each([
+  [null, ""],
+  ["cancelled", " It was cancelled."],
+  ["takenIdentity", takenIdentity],
+])("the account page says why the provider could not be connected (%s)", async (connectProblem, reason) => {
+  await open({ notice: "idp_failed", connectProblem });
+  const text = `Signing in with Google did not work.${reason} Nothing was changed.`;
+  expect(screen.getByRole("alert").textContent).toBe(text);
+});
+
 test("who signed in to another account in another tab reads it", async () => {
   await open({ notice: "another_account" });
   screen.getByText("Another account is signed in to this browser now. Nothing was changed.");

@@ -198,12 +198,16 @@ describe("connecting", () => {
     const refused = await latchkey.unchanged(() => comeBack(query, cookies(started)));
     expect(refused).toMatchObject({ status: 302, location });
     expect(Object.keys(refused.cookies)).not.toContain("session");
+    return refused;
   }
 
   test("with another account's id changes nothing", { tags: ["CVE-2026-105207", "CVE-2026-15571"] }, async () => {
     await latchkey.createUser({ email: "bob@example.com", idpId: "1001" });
-    await expectRefused((started) => `${cookie}; ${cookiesOf(started)}`, ada, "/dashboard?notice=idp_failed");
+    const location = "/dashboard?notice=idp_failed";
+    const refused = await expectRefused((started) => `${cookie}; ${cookiesOf(started)}`, ada, location);
     expect(latchkey.events().at(-1)).toEqual({ event: "idp.failed", reason: "id_of_another_account" });
+    const page = await call(dashboard.loader, get(location, { cookie: `${cookie}; notice=${refused.cookies.notice}` }));
+    expect(page.data).toMatchObject({ connectProblem: "takenIdentity" });
   });
 
   test("with another account's session changes nothing", {
@@ -245,9 +249,11 @@ describe("connecting", () => {
       `${cookie}; ${cookiesOf(started)}`,
     );
     expect(denied).toMatchObject({ status: 302, location: "/dashboard?notice=idp_failed" });
-    expect(denied.cookies).toEqual({ oauth_state: "", oauth_connect: "" });
-    const page = await call(dashboard.loader, get("/dashboard?notice=idp_failed", { cookie }));
-    expect(page.data).toMatchObject({ notice: "idp_failed" });
+    expect(denied.cookies).toEqual({ oauth_state: "", oauth_connect: "", notice: expect.any(String) });
+    const sent = `${cookie}; notice=${denied.cookies.notice}`;
+    const page = await call(dashboard.loader, get("/dashboard?notice=idp_failed", { cookie: sent }));
+    expect(page.data).toMatchObject({ notice: "idp_failed", connectProblem: "cancelled" });
+    expect(page.cookies).toMatchObject({ notice: "" });
   });
 
   test("with cookies forged from a copied session cookie is refused after an old sign-in", async () => {
