@@ -51,6 +51,7 @@ export async function runCommand(words: string[]): Promise<number> {
     const expected = [CommandError, StartError, DatabaseUnavailable].some((kind) => error instanceof kind);
     if (expected) printToStderr((error as Error).message);
     else logUnexpected(error);
+    if (error instanceof FolderInUse && !runsBesideService(words)) printToStderr("Stop the service first.");
     return 1;
   }
 }

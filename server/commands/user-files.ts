@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { exportUsers, importUsers } from "../features/operator/user-import";
@@ -7,11 +8,11 @@ import { withDatabase } from "./open-database";
 import { CommandError, counted, print, printToStderr, writeLine } from "./program";
 
 async function readLines(path: string): Promise<string[]> {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(await readOperand(path)).split("\n");
-  } catch (error) {
-    throw new CommandError(`${resolve(path)} cannot be read: ${(error as NodeJS.ErrnoException).code}.`);
-  }
+  const file = await readOperand(path).catch(({ code }: NodeJS.ErrnoException) => {
+    throw new CommandError(`${resolve(path)} cannot be read: ${code}.`);
+  });
+  if (!isUtf8(file)) throw new CommandError(`${resolve(path)} is not UTF-8. Save it as UTF-8.`);
+  return new TextDecoder().decode(file).split("\n");
 }
 
 /** What PostgreSQL answers when others change the same accounts: a deadlock, or a key that came meanwhile. */

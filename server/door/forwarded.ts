@@ -73,7 +73,8 @@ const isAuthority = (host = "") => /^[\w.\-:[\]]{1,259}$/.test(host) && URL.canP
 
 export function isEncrypted(request: IncomingMessage, config: Config): boolean {
   const forwarded = forwardedValue(request, "x-forwarded-proto", config.trustedProxies);
-  return forwarded === undefined ? (request.socket as Partial<TLSSocket>).encrypted === true : forwarded === "https";
+  if (forwarded === undefined) return (request.socket as Partial<TLSSocket>).encrypted === true;
+  return /^(?:https|wss)$/i.test(forwarded); // Traefik says wss of a connection to be upgraded
 }
 
 /** Scheme and authority that the browser used; those of `APP_URL` if `Host` is malformed. */

@@ -32,6 +32,10 @@ export const onOff = oneOf("on", "off").transform((value) => value === "on");
 export const text = matching(/\S/, "must not be blank");
 export const key = matching(/^[!-~]+$/, "must be printable ASCII without spaces");
 export const email = matching(/^[!#-;=?A-~]+@[!#-;=?A-~]+$/, "must be an email address");
+export const sender = matching(
+  /^(?:[^\r\n<>]*<[^\s@<>,]+@[^\s@<>,]+>|[^\s@<>,]+@[^\s@<>,]+)$/,
+  "must be an address, or a name and an <address>",
+);
 export const color = matching(/^#[0-9a-f]{6}$/i, "must be a colour as #rrggbb").toLowerCase();
 
 export const encryptionKey = matching(
@@ -102,9 +106,21 @@ export const host = z.string().refine(isHost, "must be an address or a host name
 export const isLoopback = (host: string) =>
   ["localhost", "::1", "[::1]"].includes(host) || (isIP(host) === 4 && host.startsWith("127."));
 
-const parseWebUrl = (text: string) => (/^https?:/i.test(text) && URL.canParse(text) ? new URL(text) : null);
+/** `fetch` refuses a URL with credentials. */
+function parseWebUrl(text: string): URL | null {
+  if (!/^https?:/i.test(text) || !URL.canParse(text)) return null;
+  const url = new URL(text);
+  return url.username === "" && url.password === "" ? url : null;
+}
 
-export const webUrl = z.string().refine(parseWebUrl, "must be an http or https URL");
+export const webUrl = z.string().refine(parseWebUrl, "must be an http or https URL, without credentials");
+
+/** OpenID Connect Discovery 1.0, section 3. */
+const isIssuer = (text: string) => parseWebUrl(text) !== null && !/[?#]/.test(text);
+
+export const issuer = z
+  .string()
+  .refine(isIssuer, "must be an http or https URL, without credentials, query or fragment");
 
 /** Whether nobody on the network between can read what is sent to this URL. */
 export const isConfidential = ({ protocol, hostname }: URL) => protocol === "https:" || isLoopback(hostname);
@@ -114,7 +130,7 @@ function parseHttpsUrl(text: string): string | null {
   return url && isConfidential(url) ? url.href : null;
 }
 
-export const notHttps = "must be an https URL, or an http one of a loopback address";
+export const notHttps = "must be an https URL, or an http one of a loopback address, without credentials";
 
 export const httpsUrl = parsed(parseHttpsUrl, notHttps);
 
@@ -144,14 +160,6 @@ export const smtpUrl = parsed(
   parseSmtpUrl,
   "must be smtps://user:password@host:465 or smtp://user:password@host:587, in user and password %40 for @",
 );
-
-/** `fetch` refuses a URL with credentials. */
-function parseWebhookUrl(text: string): string | null {
-  const url = parseHttpsUrl(text);
-  return url && !/^https?:\/\/[^/]*@/.test(url) ? url : null;
-}
-
-export const webhookUrl = parsed(parseWebhookUrl, `${notHttps}, without credentials`);
 
 /** Standard Webhooks 1.0: 24 to 64 bytes, base64. */
 function isWebhookSecret(text: string): boolean {

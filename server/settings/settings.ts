@@ -1,4 +1,4 @@
-import * as z from "zod";
+import type * as z from "zod";
 import { type Language, languages } from "../languages/languages";
 import { mailDrivers, mailServices } from "../mail-services/services";
 import { databaseUrl, directUrl } from "./database-url";
@@ -70,7 +70,7 @@ export const settings = {
       help: "The mail service; `log` writes each mail to standard output.",
     },
     MAIL_FROM: {
-      format: z.string().regex(/^[^\r\n]*[^\s@<>]+@[^\s@<>]+>?$/, "must be an address, or a name and an <address>"),
+      format: formats.sender,
       help: "The sender. Required with a mail service.",
       example: "Latchkey <no-reply@example.com>",
     },
@@ -115,7 +115,7 @@ export const settings = {
       help: `${formats.names(providerNames)}; \`oidc\` is any OpenID Connect provider.`,
     },
     IDP_ISSUER: {
-      format: formats.webUrl,
+      format: formats.issuer,
       help: "The issuer, required with `oidc`. A response that names another one is refused.",
       example: "https://id.example.com",
     },
@@ -240,7 +240,7 @@ export const settings = {
       help: "After how many days a token ends at the latest, 1 to 365. Holds for tokens that exist, too.",
     },
     WEBHOOK_URL: {
-      format: formats.webhookUrl,
+      format: formats.httpsUrl,
       help: "Where changes of accounts are posted to: an https URL, or one of a loopback address.",
       example: "https://app.example.com/webhooks",
       requiredWith: ["WEBHOOK_SECRET", "WEBHOOK_SESSIONS=on"],

@@ -147,7 +147,7 @@ test.each([
       await writeFile(binary, Buffer.from([0x22, 0xff, 0x22]));
       return binary;
     },
-    () => `${join(folder, "binary")} cannot be read: ERR_ENCODING_INVALID_ENCODED_DATA.\n`,
+    () => `${join(folder, "binary")} is not UTF-8. Save it as UTF-8.\n`,
   ],
 ])("a file that %s is one line with its path", async (_what, path, stderr) => {
   expect(await latchkey.command("user", "import", await path())).toEqual(failed(stderr()));

@@ -58,7 +58,8 @@ function problems(environment: Environment): string[] {
 const day = 24 * 3_600_000; // ms
 const keys = Object.entries(mailServices).map(([driver, { setting }]) => ({ driver, setting }));
 const oneOf = (names: readonly string[]) => `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
-const notHttps = "must be an https URL, or an http one of a loopback address";
+const notHttps = "must be an https URL, or an http one of a loopback address, without credentials";
+const notWeb = "must be an http or https URL, without credentials";
 
 const set = (...names: string[]) => Object.fromEntries(names.map((name) => [name, "x"]));
 
@@ -400,14 +401,11 @@ const malformed: Malformed[] = [
   ],
   ["BRAND_COLOR must be a colour as #rrggbb", "teal #0b6 #0b6355;}"],
   [badLogo, "/nowhere/logo.svg tests package.json"],
-  [
-    "TERMS_URL must be an https URL, or an http one of a loopback address",
-    "http://example.org/terms javascript:alert(1)",
-  ],
-  ["PRIVACY_URL must be an https URL, or an http one of a loopback address", "/privacy"],
+  [`TERMS_URL ${notHttps}`, "http://example.org/terms javascript:alert(1)"],
+  [`PRIVACY_URL ${notHttps}`, "/privacy"],
   ["SUPPORT_EMAIL must be an email address", ["help", "help@example.org\n"]],
   [
-    "WEBHOOK_URL must be an https URL, or an http one of a loopback address, without credentials",
+    `WEBHOOK_URL ${notHttps}`,
     "http://app.example/ app.example https://ada@app.example/ https://:s3cret@app.example/ http://10.0.0.5/ ftp://localhost/",
     webhook,
   ],
@@ -426,17 +424,23 @@ const malformed: Malformed[] = [
      smtp://a:b@mail.example:70000 smtp://mail.example:587 smtps://a@mail.example smtps://:b@mail.example
      smtp://a:%zz@mail.example smtp://user:p@ss@mail.example:587 smtp://user:p@ss#word@mail.example:587 smtp://127.0.0.1.mail.example smtp://128.0.0.1`,
   ],
-  ["MAIL_FROM must be an address, or a name and an <address>", ["Latchkey", "a@b.example\r\nBcc: c@d.example"]],
-  [`MAIL_API_URL ${notHttps}`, "mail.example http://mail.example ftp://127.0.0.1"],
+  [
+    "MAIL_FROM must be an address, or a name and an <address>",
+    ["Latchkey", "a@b.example\r\nBcc: c@d.example", "Ada <a@b.example", "Ada a@b.example>", "a@b.example, c@d.example"],
+  ],
+  [`MAIL_API_URL ${notHttps}`, "mail.example http://mail.example ftp://127.0.0.1 https://a:b@mail.example"],
   ...keys.map<Malformed>(({ setting }) => [
     `${setting} must be printable ASCII without spaces`,
     ["with a space", "a\nline"],
   ]),
   [`IDP_PROVIDER must be ${oneOf(providerNames)}`, "facebook __proto__", identityProvider],
-  ["IDP_ISSUER must be an http or https URL", "sso.example"],
-  ["IDP_AUTHORIZE_URL must be an http or https URL", "javascript:alert(1)"],
-  ["IDP_TOKEN_URL must be an http or https URL", "/token"],
-  ["IDP_PROFILE_URL must be an http or https URL", "file:///etc/passwd"],
+  [
+    `IDP_ISSUER ${notWeb}, query or fragment`,
+    "sso.example https://a@sso.example https://sso.example?a=b https://sso.example#a",
+  ],
+  [`IDP_AUTHORIZE_URL ${notWeb}`, "javascript:alert(1)"],
+  [`IDP_TOKEN_URL ${notWeb}`, "/token https://a:b@id.example/token"],
+  [`IDP_PROFILE_URL ${notWeb}`, "file:///etc/passwd"],
   ["IDP_SCOPE must not be blank", [" "]],
   ["PASSWORD_MIN_LENGTH must be a number from 8 to 64", ["7", "65", "8.5", "08", "-8", "eight", " "]],
   ["BREACHED_PASSWORDS must be on or off", "true ON"],

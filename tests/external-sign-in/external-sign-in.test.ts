@@ -279,9 +279,9 @@ describe("a refused callback", () => {
     expect(latchkey.events()).toEqual([{ event: "idp.failed", reason: "no_verified_email" }]);
   });
 
-  test("without an address changes nothing", async () => {
+  test.each([undefined, "", " "])("with the address %j changes nothing", async (email) => {
     await latchkey.createUser();
-    await expectRefused(() => signInWithGoogle({ ...ada, email: undefined }), "noEmail");
+    await expectRefused(() => signInWithGoogle({ ...ada, email }), "noEmail");
     expect(latchkey.events()).toEqual([{ event: "idp.failed", reason: "no_email" }]);
   });
 

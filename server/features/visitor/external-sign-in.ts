@@ -67,7 +67,7 @@ interface FoundAccount {
 
 async function accountByAddress(em: EntityManager, visitor: Visitor, profile: Profile): Promise<FoundAccount> {
   const identity = identityOf(profile);
-  if (profile.email === null) throw new ExternalSignInError("no_email");
+  if (!profile.email?.trim()) throw new ExternalSignInError("no_email");
   const email = statedAddress(profile);
   if (email === null) throw new ExternalSignInError("no_verified_email");
   await lockIdentity(em, identity, email);

@@ -57,7 +57,8 @@ export async function passwordProblem(typed: Record<"email" | "password" | "pass
   if (length > longestPassword) return "too_long";
   const email = normalizeAddress(typed.email);
   const spelling = spelled(password);
-  if (spelling === email || spelling === email.slice(0, email.lastIndexOf("@"))) return "is_the_email";
+  const ownWords = [email, email.slice(0, email.lastIndexOf("@"))];
+  if (ownWords.includes(spelling) || ownWords.includes(normalizeAddress(password))) return "is_the_email";
   if (wordsOfService().includes(spelling)) return "is_the_service";
   commonList ??= commonPasswords();
   if ((await commonList).has(spelling)) return "common";
