@@ -204,7 +204,7 @@ function MakeToken() {
 }
 
 export default function Tokens() {
-  const t = useTexts();
+  const { t, passwordless } = usePage();
   const { tokens } = useLoaderData<typeof loader>();
   const { made, done, errors } = useActionData<Answer>() ?? {};
   const { key } = useLocation();
@@ -217,7 +217,7 @@ export default function Tokens() {
       {done && <Notice role="status">{done}</Notice>}
       {errors?.intent && <Notice role="alert">{errors.intent}</Notice>}
       <p>{t("tokens.lead")}</p>
-      <p>{t("tokens.end")}</p>
+      <p>{t(passwordless === null ? "tokens.end" : "tokens.endPasswordless")}</p>
       {tokens.length === 0 ? (
         <p>{t("tokens.none")}</p>
       ) : (

@@ -1,10 +1,11 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { type FileHandle, link, open, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import { flushFolder } from "../database/flushed-files";
 import { FolderInUse } from "../errors";
 import { backUp, type RestoreRefusal, RestoreRefused, restore } from "../features/operator/database-backup";
+import { onStopSignal } from "../process/exit";
 import { askService } from "./beside-service";
 import { dataFolder, withDatabase } from "./open-database";
 import { CommandError, print, printToStderr, writeOut } from "./program";
@@ -28,6 +29,10 @@ async function backUpTo(take: Take): Promise<void> {
 async function writeWhole(file: string, write: (handle: FileHandle) => Promise<void>): Promise<void> {
   const unfinished = `${file}.${process.pid}.unfinished`;
   const handle = await open(unfinished, "wx", 0o600);
+  onStopSignal(() => {
+    rmSync(unfinished, { force: true });
+    process.exit(1);
+  });
   try {
     await write(handle);
     await handle.sync();
@@ -80,7 +85,7 @@ async function restoreFrom(path: string, { asItWas = false }: { asItWas?: boolea
     });
   const madeAt = await naming("Nothing was restored", restoring);
   print(`Restored the copy of ${madeAt.toISOString()}. Accounts, passkeys and tokens are as they were then.`);
-  if (!asItWas) printToStderr("Its sessions, mailed links, and waiting mails and webhooks have ended.");
+  if (!asItWas) printToStderr("Its sessions, mailed links, invitations, and waiting mails and webhooks have ended.");
 }
 
 export function addBackupCommands(database: Command): void {
@@ -97,9 +102,9 @@ export function addBackupCommands(database: Command): void {
     .summary("fill an empty data folder from a backup")
     .description(
       "Fills the data folder of the settings from a file of `database backup` (`-`: from standard input). The folder must " +
-        "have no database, and no service may run on it. Sessions, mailed links, and waiting mails and webhooks of the " +
-        "copy end.",
+        "have no database, and no service may run on it. Sessions, mailed links, invitations, and waiting mails and " +
+        "webhooks of the copy end.",
     )
-    .option("--as-it-was", "end no session, link, mail or webhook")
+    .option("--as-it-was", "end no session, link, invitation, mail or webhook")
     .action(restoreFrom);
 }

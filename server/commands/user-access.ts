@@ -44,11 +44,12 @@ const setAddress = (typed: string, newEmail: string) =>
     print(`The address of the account is ${newEmail}. ${counted(ended.count, "session")} ended.`);
   });
 
-export function collectGroup(name: string, others: string[] = []): string[] {
-  if (!isGroup(name))
-    throw new InvalidArgumentError("A group has 1 to 64 characters: a-z and 0-9, and after the first one also . _ -.");
-  return [...others, name];
+function parseGroup(name: string): string {
+  if (isGroup(name)) return name;
+  throw new InvalidArgumentError("A group has 1 to 64 characters: a-z and 0-9, and after the first one also . _ -.");
 }
+
+export const collectGroup = (name: string, others: string[] = []): string[] => [...others, parseGroup(name)];
 
 const groups = (email: string, { add = [], remove = [] }: { add?: string[]; remove?: string[] }) =>
   withUser(email, async (user) => {
@@ -119,7 +120,7 @@ export function addUserAccessCommands(user: Command): void {
     "Lists the accounts in the order of their addresses: address, id, groups, and whether it is suspended. With --json, " +
       "each line is a JSON object.",
   )
-    .option("--group <NAME>", "only those of this group")
+    .option("--group <NAME>", "only those of this group", parseGroup)
     .option("--no-way-in", "only those that no password, provider or passkey signs in to")
     .option("--suspended", "only those that are suspended")
     .option("--undeliverable", "only those whose mails do not arrive")

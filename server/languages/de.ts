@@ -256,6 +256,8 @@ export const de: Texts = {
       },
       days: "Laufzeit",
       end: "Wird das Passwort zurückgesetzt, enden alle Tokens. Sie gelten weiter, wenn Sie sich abmelden, das Passwort ändern oder andere Sitzungen beenden.",
+      endPasswordless:
+        "Ein Token endet, wenn Sie es entfernen. Es gilt weiter, wenn Sie sich abmelden oder andere Sitzungen beenden.",
       ends: "Endet am <time>{moment}</time>",
       goOn: "Ihre Tokens für Programme gelten weiter: <tokens>ansehen</tokens>.",
       lastUsed: "Zuletzt verwendet am <time>{moment}</time>",

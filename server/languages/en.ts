@@ -250,6 +250,7 @@ export const en = {
       },
       days: "Ends after",
       end: "Resetting your password ends every token. Logging out, changing the password and ending other sessions do not.",
+      endPasswordless: "A token ends when you remove it. Logging out and ending other sessions do not end it.",
       ends: "Ends <time>{moment}</time>",
       goOn: "Your tokens for programs go on: <tokens>see them</tokens>.",
       lastUsed: "Last used <time>{moment}</time>",

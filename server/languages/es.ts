@@ -256,6 +256,8 @@ export const es: Texts = {
       },
       days: "Caduca después de",
       end: "Restablecer la contraseña anula todos los tokens. Cerrar sesión, cambiar la contraseña y cerrar las otras sesiones no los anulan.",
+      endPasswordless:
+        "Un token deja de valer cuando lo quitas. Cerrar sesión y cerrar las otras sesiones no lo anulan.",
       ends: "Caduca el <time>{moment}</time>",
       goOn: "Tus tokens para programas siguen valiendo: <tokens>verlos</tokens>.",
       lastUsed: "Último uso el <time>{moment}</time>",

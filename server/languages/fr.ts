@@ -257,6 +257,8 @@ export const fr: Texts = {
       },
       days: "Expire après",
       end: "Réinitialiser votre mot de passe met fin à tous les jetons. Se déconnecter, changer le mot de passe et fermer les autres sessions n’y mettent pas fin.",
+      endPasswordless:
+        "Un jeton n’est plus valable quand vous le supprimez. Se déconnecter et fermer les autres sessions n’y mettent pas fin.",
       ends: "Expire le <time>{moment}</time>",
       goOn: "Vos jetons pour programmes restent valables : <tokens>les voir</tokens>.",
       lastUsed: "Dernière utilisation le <time>{moment}</time>",

@@ -242,6 +242,7 @@ export const ja: Texts = {
       },
       days: "有効期間",
       end: "パスワードを再設定すると、すべてのトークンが無効になります。ログアウト、パスワードの変更、ほかのセッションの終了では無効になりません。",
+      endPasswordless: "トークンは削除すると無効になります。ログアウトや、ほかのセッションの終了では無効になりません。",
       ends: "期限：<time>{moment}</time>",
       goOn: "プログラム用のトークンは引き続き有効です：<tokens>確認する</tokens>",
       lastUsed: "最終使用：<time>{moment}</time>",

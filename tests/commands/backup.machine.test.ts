@@ -55,6 +55,16 @@ test("a backup that is killed leaves no file of the name, and the next one is ma
   await backUp(file);
 });
 
+test("a backup that is stopped leaves no file", async () => {
+  const child = spawnCommand("source", ["backup", join(home, "stopped")]);
+  const files = async () => (await readdir(home)).filter((name) => name.startsWith("stopped"));
+  await until(async () => (await files()).length > 0, "the command has begun its work");
+  child.kill("SIGINT");
+  expect(await once(child, "close")).toEqual([1, null]);
+  expect(await files()).toEqual([]);
+  await until(() => !existsSync(join(home, "source", ".unfinished")), "the service has removed its copy");
+});
+
 test("a restore that is killed leaves an empty folder, which the next one fills", async () => {
   const file = join(home, "whole");
   await backUp(file);

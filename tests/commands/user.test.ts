@@ -309,6 +309,17 @@ describe("`groups`", () => {
     );
   });
 
+  test("makes no group that is no name, which `list --group` refuses, too", async () => {
+    const refusal = /^error: option '--\w+ <NAME>' argument 'Staff' is invalid\. A group has 1 to 64 characters/;
+    for (const words of [
+      ["groups", email, "--add", "Staff"],
+      ["list", "--group", "Staff"],
+    ]) {
+      const refused = await latchkey.unchanged(() => latchkey.command("user", ...words));
+      expect(refused).toMatchObject({ status: 2, stderr: expect.stringMatching(refusal) });
+    }
+  });
+
   test("makes groups that `list --json` has", async () => {
     await groups("--add", "staff");
     const { stdout } = await latchkey.command("user", "list", "--json");
