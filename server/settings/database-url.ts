@@ -1,4 +1,4 @@
-import * as z from "zod";
+import { checked } from "./formats";
 
 const noUrl = "must be a postgresql:// URL";
 const present = /./;
@@ -41,14 +41,9 @@ export function postgresUrlProblem(text: string): string | null {
   return null;
 }
 
-export const directUrl = z.string().superRefine((text, context) => {
-  const problem = postgresUrlProblem(text);
-  if (problem !== null) context.addIssue(problem);
-});
+export const directUrl = checked(postgresUrlProblem);
 
-export const databaseUrl = z.string().superRefine((text, context) => {
-  if (/^pglite:./.test(text)) return;
-  const problem = postgresUrlProblem(text);
-  if (problem === noUrl) context.addIssue(`${problem}, or pglite: and a folder`);
-  else if (problem !== null) context.addIssue(problem);
+export const databaseUrl = checked((text) => {
+  const problem = /^pglite:./.test(text) ? null : postgresUrlProblem(text);
+  return problem === noUrl ? `${problem}, or pglite: and a folder` : problem;
 });

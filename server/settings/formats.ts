@@ -5,11 +5,18 @@ import * as z from "zod";
 import { plainHost } from "../origins/return-to";
 
 /** Parses a text with `parse`. If the result is `null`, reports the problem. */
-export const parsed = <Value>(parse: (text: string) => Value | null, problem: string) =>
-  z.string().transform((text, context) => {
+export const parsed = <Value>(parse: (text: string) => Value | null, problem: string, input = z.string()) =>
+  input.transform((text, context) => {
     const value = parse(text);
     if (value === null) context.addIssue(problem);
     return value ?? z.NEVER;
+  });
+
+/** Reports the problem that `problemOf` finds in a text. */
+export const checked = (problemOf: (text: string) => string | null, input = z.string()) =>
+  input.superRefine((text, context) => {
+    const problem = problemOf(text);
+    if (problem !== null) context.addIssue(problem);
   });
 
 export const list = (parse: (part: string) => string | null, problem: string) =>

@@ -6,21 +6,9 @@ import type { User } from "../../database/entities";
 import { printable } from "../../process/terminal";
 import { providerId } from "../../provider/providers";
 import { longestName, parseName } from "../../rules";
+import { checked, parsed } from "../../settings/formats";
 
-const parsed = (parse: (text: string) => string | null, problem: string) =>
-  z
-    .string({ error: ({ input }) => (input === undefined ? "is missing" : "is not text") })
-    .transform((text, context) => {
-      const value = parse(text);
-      if (value !== null) return value;
-      context.addIssue(problem);
-      return z.NEVER;
-    });
-
-const passwordHash = z.string("is not text").superRefine((hash, context) => {
-  const problem = hashProblem(hash);
-  if (problem !== null) context.addIssue(problem);
-});
+const text = z.string({ error: ({ input }) => (input === undefined ? "is missing" : "is not text") });
 
 const idpId = z.unknown().transform((value, context) => {
   const { data, success } = providerId.nullish().safeParse(value);
@@ -55,11 +43,11 @@ type NotInLines =
 
 const fields = {
   id: z.uuid("is not a UUID").toLowerCase().nullish().describe("a UUID"),
-  email: parsed(parseAsciiAddress, "is not an email address"),
-  name: parsed(parseName, `is empty, longer than ${longestName} characters, or not one line of plain text`)
+  email: parsed(parseAsciiAddress, "is not an email address", text),
+  name: parsed(parseName, `is empty, longer than ${longestName} characters, or not one line of plain text`, text)
     .nullish()
     .describe("as pages show it"),
-  passwordHash: passwordHash.nullish().describe("Argon2id, bcrypt, scrypt or PBKDF2: docs/moving.md"),
+  passwordHash: checked(hashProblem, text).nullish().describe("Argon2id, bcrypt, scrypt or PBKDF2: docs/moving.md"),
   idpId: idpId.optional().describe("the id at the identity provider"),
   idpIssuer: z
     .string("is not text")
