@@ -29,9 +29,7 @@ function* forwardedValues({ headers }: IncomingMessage, name: string): Generator
 function isIn(networks: Network[], address = ""): boolean {
   if (!isIP(withoutZone(address))) return false;
   const parsed = ipaddr.process(withoutZone(address)); // an IPv4 address that is mapped to IPv6 becomes IPv4
-  return networks.some(
-    ([network, prefix]) => network.kind() === parsed.kind() && parsed.match(network as never, prefix),
-  );
+  return ipaddr.subnetMatch(parsed, { networks }, "none") === "networks";
 }
 
 /** How many trusted proxies have appended a value, from the peer back to the first address outside the networks. */
