@@ -53,6 +53,7 @@ export default function Register() {
   const { idpEnabled, provider, inApp, registration, email, returnTo, maxAge, isMailLogged } =
     useLoaderData<typeof loader>();
   const answer = useActionData<typeof action>();
+  const form = { action: withReturnTo("/register", returnTo, maxAge), email: answer?.email ?? email };
   const logIn = (
     <p className="aside">
       <Text of="register.logIn" part={<Link to={withReturnTo("/login", returnTo, maxAge)} />} />
@@ -63,7 +64,7 @@ export default function Register() {
       <SentPage
         sent={answer}
         outcome={outcomes[registration]}
-        again={withReturnTo("/register", returnTo, maxAge)}
+        again={form.action}
         login={withReturnTo("/login", returnTo, maxAge)}
         isMailLogged={isMailLogged}
       />
@@ -74,12 +75,7 @@ export default function Register() {
       <Page title={t("register.title")}>
         <p>{t("register.closed")}</p>
         {answer && <Unavailable requestId={answer.fault} />}
-        <EmailForm
-          action={withReturnTo("/register", returnTo, maxAge)}
-          email={answer?.email ?? email}
-          submit={t("register.invited")}
-          quiet
-        />
+        <EmailForm {...form} submit={t("register.invited")} quiet />
         {logIn}
       </Page>
     );
@@ -92,11 +88,7 @@ export default function Register() {
         {registration === "domains" && `${t("register.domains")} `}
         {t("register.lead")}
       </p>
-      <EmailForm
-        action={withReturnTo("/register", returnTo, maxAge)}
-        email={answer?.email ?? email}
-        submit={t("register.next")}
-      />
+      <EmailForm {...form} submit={t("register.next")} />
       {idpEnabled && <ExternalSignIn provider={provider} inApp={inApp} returnTo={returnTo} maxAge={maxAge} />}
       {logIn}
     </Page>
