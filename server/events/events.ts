@@ -359,10 +359,8 @@ export interface WebhookDetails {
 
 /** The changes of an account that are told to everybody whom their entry names. */
 export type Change = {
-  [Name in ToldIn<"log">]: Events[Name] extends { user: "always" } & ({ mail: string } | { webhook: string })
-    ? Name
-    : never;
-}[ToldIn<"log">];
+  [Name in ToldIn<"log">]: Events[Name] extends typeof ofAccount | { user: "always"; mail: string } ? Name : never;
+}[Exclude<ToldIn<"log">, MailEventType>];
 
 type VariantsOf<Event> = Event extends { variants: infer Variants } ? keyof Variants : never;
 
@@ -378,7 +376,7 @@ interface Recipients {
 
 /** Whom a change, or its variant, is told. */
 export function toldOf(change: Change, variant?: Variant): Recipients {
-  const event: Recipients & { variants?: Partial<Record<Variant, Recipients>> } = events[change];
+  const event: Recipients & { means: string; variants?: Partial<Record<Variant, Recipients>> } = events[change];
   return (variant && event.variants?.[variant]) ?? event;
 }
 

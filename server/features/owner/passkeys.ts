@@ -3,12 +3,10 @@ import { acceptPasskey, insertPasskey, refusedIfPasskey, startCreation } from ".
 import { isUsable, rpId, usable } from "../../accounts/passkeys/relying-party";
 import { isLinked } from "../../accounts/provider/provider-identities";
 import { type Actor, endOtherAccess, lockOwner } from "../../accounts/sessions/sessions";
-import { noteLanguage, tell } from "../../accounts/users/changes";
-import { record } from "../../accounts/users/history";
+import { tell } from "../../accounts/users/changes";
 import { questionsFor, waysIn } from "../../accounts/users/ways-in";
 import { Passkey, Session } from "../../database/entities";
-import { afterCommit, query, unitOfWork } from "../../database/unit-of-work";
-import { logEvent } from "../../log";
+import { query, unitOfWork } from "../../database/unit-of-work";
 import { maxPasskeys, parseName } from "../../rules";
 import type { Owner } from "./signed-in";
 
@@ -96,9 +94,6 @@ export const keepWayIn = (owner: Actor, credentialId: string | null) =>
     if (ofWay || session.createdAt <= questionedAt) return "refused";
     if (passkey) passkey.questionedAt = null;
     else user.idpQuestionedAt = null;
-    noteLanguage(user, owner);
-    const type = passkey ? "passkey.kept" : "idp.kept";
-    await record(em, [user.id], owner, { type });
-    afterCommit(em, () => logEvent({ event: type, userId: user.id }));
+    await tell(em, passkey ? "passkey.kept" : "idp.kept", user, { by: owner });
     return "kept";
   });
