@@ -92,15 +92,10 @@ function usePasskeySignals({ items, account }: PasskeysOfAccount, name: string, 
   }, [accepted, rpId, userId, name, displayName]);
 }
 
+type PasskeyRowProps = PropsWithChildren<PasskeysOfAccount["items"][number] & { madeFor?: string }>;
+
 /** A passkey of the account, with the buttons of `children` before that which removes it. */
-export function PasskeyRow({
-  id,
-  name,
-  added,
-  lastUsed,
-  madeFor,
-  children,
-}: PasskeysOfAccount["items"][number] & { madeFor?: string } & PropsWithChildren) {
+export function PasskeyRow({ id, name, added, lastUsed, madeFor, children }: PasskeyRowProps) {
   const t = useTexts();
   return (
     <Row
