@@ -2,7 +2,6 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { data, Form, Link, redirectDocument, useActionData, useLoaderData } from "@remix-run/react";
 import { config } from "#server/config";
 import { factsOf } from "#server/door/request-facts";
-import { inAppBrowser } from "#server/features/visitor/in-app-browser";
 import { logIn } from "#server/features/visitor/login";
 import { offersPasskeys } from "#server/features/visitor/passkey-sign-in";
 import { offersRegistration } from "#server/features/visitor/registration";
@@ -21,9 +20,9 @@ import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { lastWay, loginAddressCookie, sessionTokens } from "~/visitor/cookies";
 import { failureShown } from "~/visitor/oauth-attempt";
-import { maxAgeOf, pageAddress, returnToOf } from "~/visitor/page-query";
+import { inAppBrowserOf, maxAgeOf, returnToOf } from "~/visitor/page-query";
 import { followsForm, providerLogoutLink, requireGuest, signIn } from "~/visitor/session";
-import { languageOf, textsFor, userAgentOf, visitorOf } from "~/visitor/visitor";
+import { languageOf, textsFor, visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -39,7 +38,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     const restarts = failure?.canRestart && provider !== null && signedInAs === null;
     const notice = new URL(request.url).searchParams.get("notice");
     const hasTwoSessions = sessionTokens(request).length > 1; // neither counts: a sign-in would lead back to this page
-    const inApp = inAppBrowser(userAgentOf(request), pageAddress(request));
+    const inApp = inAppBrowserOf(request);
     const mayRedirect =
       notice === null && signedInAs === null && !followsForm(request) && !hasTwoSessions && inApp === null;
     const isRedirected = config().signInRedirect && mayRedirect;

@@ -2,7 +2,6 @@ import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { Link, useActionData, useLoaderData } from "@remix-run/react";
 import { config } from "#server/config";
 import { isMailLogged } from "#server/features/visitor/development";
-import { inAppBrowser } from "#server/features/visitor/in-app-browser";
 import { requestRegistration } from "#server/features/visitor/registration";
 import { providerLabel } from "#server/provider/label";
 import { respond } from "~/answers/responses";
@@ -15,9 +14,9 @@ import { SentPage } from "~/components/sent-page";
 import { Text, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { askForMail } from "~/forms/mailed-link";
-import { maxAgeOf, pageAddress, returnToOf } from "~/visitor/page-query";
+import { inAppBrowserOf, maxAgeOf, returnToOf } from "~/visitor/page-query";
 import { requireGuest } from "~/visitor/session";
-import { languageOf, userAgentOf, visitorOf } from "~/visitor/visitor";
+import { languageOf, visitorOf } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -32,7 +31,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     return {
       idpEnabled: provider !== null,
       provider,
-      inApp: inAppBrowser(userAgentOf(request), pageAddress(request)),
+      inApp: inAppBrowserOf(request),
       registration: config().registration.mode,
       email,
       returnTo,

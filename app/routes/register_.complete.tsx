@@ -1,7 +1,6 @@
 import type { ActionFunctionArgs, LoaderFunctionArgs } from "@remix-run/node";
 import { useLoaderData } from "@remix-run/react";
 import { config } from "#server/config";
-import { inAppBrowser } from "#server/features/visitor/in-app-browser";
 import { completeRegistration, invitationOf, isRegistrationLinkLive } from "#server/features/visitor/registration";
 import { providerLabel } from "#server/provider/label";
 import { allowFormTarget, respond, unprocessable } from "~/answers/responses";
@@ -14,9 +13,9 @@ import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { type LinkRefusal, openedWayInLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
 import { noticeCookie } from "~/visitor/cookies";
-import { allowedReturn, pageAddress, returnToOf } from "~/visitor/page-query";
+import { allowedReturn, inAppBrowserOf, returnToOf } from "~/visitor/page-query";
 import { signIn } from "~/visitor/session";
-import { languageOf, textsFor, userAgentOf, visitorOf } from "~/visitor/visitor";
+import { languageOf, textsFor, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("complete.title", { password: true });
 
@@ -28,7 +27,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     const invited = invitation && {
       name: invitation.name ?? "",
       provider: providerLabel(languageOf(request)),
-      inApp: inAppBrowser(userAgentOf(request), pageAddress(request)),
+      inApp: inAppBrowserOf(request),
     };
     const registrationClosed = config().registration.mode === "closed";
     allowFormTarget(request, returnTo);

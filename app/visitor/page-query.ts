@@ -1,8 +1,10 @@
 import { config } from "#server/config";
 import { originOf } from "#server/door/request-facts";
+import { inAppBrowser } from "#server/features/visitor/in-app-browser";
 import { allowedTarget } from "#server/origins/return-to";
 import { parseMaxAge } from "#server/rules";
 import { returnToName } from "~/answers/return-to";
+import { userAgentOf } from "./visitor";
 
 /** Where a visitor may be sent after a sign-in, serialised; `null` when the text is not an allowed path or URL. */
 export const allowedReturn = (text: string) => allowedTarget(text, config());
@@ -19,8 +21,8 @@ export function maxAgeOf(request: Request): number | null {
   return more.length > 0 ? null : parseMaxAge(text);
 }
 
-/** The address of the page, as the browser shows it. */
-export function pageAddress(request: Request): string {
+/** The app whose browser shows the page; `null` where the provider signs in. */
+export function inAppBrowserOf(request: Request) {
   const { pathname, search } = new URL(request.url);
-  return `${originOf(request)}${pathname}${search}`;
+  return inAppBrowser(userAgentOf(request), `${originOf(request)}${pathname}${search}`);
 }
