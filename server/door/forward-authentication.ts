@@ -168,14 +168,9 @@ async function verdictOf(question: Question): Promise<Verdict> {
   return tokens.length > 0 ? programVerdict(question, asked, tokens) : visitorVerdict(question, asked);
 }
 
-export async function answerVerification(
-  request: IncomingMessage,
-  response: ServerResponse,
-  target: Target,
-  config: Config,
-  finders: Finders,
-): Promise<void> {
-  const { status, headers } = await verdictOf({ request, target, config, finders }).catch(failure);
+export async function answerVerification(response: ServerResponse, question: Question): Promise<void> {
+  const { request, config } = question;
+  const { status, headers } = await verdictOf(question).catch(failure);
   // A proxy passes on every answer but this one. Helmet would be a fifth of its CPU.
   if (status !== 200) setSecurityHeaders(request, response, isEncrypted(request, config));
   response.writeHead(status, { ...headers, "Cache-Control": "no-store", "Content-Length": 0 }).end();

@@ -62,7 +62,7 @@ export function openFrontDoor(config: Config, lookups: Finders & { endpointOf: E
     const target = parseTarget(request.url ?? "");
     if (target?.path === verifyPath) {
       measureDuration(request, response, () => verifyPath);
-      void answerVerification(request, response, target, config, lookups);
+      void answerVerification(response, { request, target, config, finders: lookups });
       return;
     }
     const facts = prepare(response, target, config);

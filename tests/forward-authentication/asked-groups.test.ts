@@ -21,10 +21,11 @@ let minute = Date.now();
 beforeAll(async () => {
   const config = configure({});
   const findUser = async (token: string) => ({ ...user, groups: groups[token] ?? [] });
+  const finders = { findUser, findProgram: async () => null };
   const verify = createServer((request, response) => {
     const target = parseTarget(request.url ?? "");
     if (target?.path !== path) return void response.writeHead(404).end();
-    void answerVerification(request, response, target, config, { findUser, findProgram: async () => null });
+    void answerVerification(response, { request, target, config, finders });
   });
   server = await listen(verify);
 });

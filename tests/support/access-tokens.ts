@@ -56,7 +56,7 @@ export function startVerify() {
     const finders = identityFinders();
     const verify = createServer((request, response) => {
       const target = parseTarget(request.url ?? "");
-      if (target) void answerVerification(request, response, target, config(), finders);
+      if (target) void answerVerification(response, { request, target, config: config(), finders });
     });
     server = await listen(verify);
   });
