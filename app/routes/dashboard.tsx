@@ -90,6 +90,9 @@ function KeptNotice({ children }: { children: ReactNode }) {
   return notice;
 }
 
+/** The errors of no field. */
+const aboveForms = ["intent", "question", "sessionId", "passwordLink", "removal", "provider", "passkey"];
+
 export default function Dashboard() {
   const t = useTexts();
   const { user, passkeys, canConnect, notice, sessions, ...loaded } = useLoaderData<typeof loader>();
@@ -120,15 +123,8 @@ export default function Dashboard() {
     ["idp_failed", connectFailed.filter(Boolean).join(" ")],
   ]);
   const done = result ? result.done : notices.get(notice ?? "");
-  const problem =
-    errors.intent ??
-    errors.question ??
-    errors.sessionId ??
-    errors.passwordLink ??
-    errors.removal ??
-    errors.provider ??
-    errors.passkey ??
-    (!result && failures.get(notice ?? ""));
+  const refusal = aboveForms.map((name) => errors[name]).find((text) => text !== undefined);
+  const problem = refusal ?? (!result && failures.get(notice ?? ""));
   return (
     <Page title={t("common.accountTitle")} wide>
       <Person {...user} />
