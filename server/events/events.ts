@@ -367,11 +367,9 @@ type VariantsOf<Event> = Event extends { variants: infer Variants } ? keyof Vari
 /** A reset may put a passkey in the place of a password, or where there was none. An operator may give an address. */
 export type Variant = { [Name in Change]: VariantsOf<Events[Name]> }[Change];
 
-interface Recipients {
-  detail?: "passkey";
+interface Recipients extends Notified {
   mail?: NoticeTask;
   webhook?: WebhookType;
-  questions?: true;
 }
 
 /** Whom a change, or its variant, is told. */
