@@ -62,19 +62,12 @@ export function action({ request }: ActionFunctionArgs) {
 export default function CompleteRegistration() {
   const t = useTexts();
   const { invited, return_to: returnTo = null } = useLoaderData<typeof loader>();
-  if (!invited) return <MailedLinkPage purpose="register" before={<CookiesBlocked />} />;
-  const { provider, inApp } = invited;
   const before = (
     <>
       <CookiesBlocked />
-      <p>{t("complete.invited")}</p>
+      {invited && <p>{t("complete.invited")}</p>}
     </>
   );
-  return (
-    <MailedLinkPage
-      purpose="register"
-      before={before}
-      after={provider && <ExternalSignIn {...{ provider, inApp, returnTo }} maxAge={null} />}
-    />
-  );
+  const after = invited?.provider && <ExternalSignIn {...invited} returnTo={returnTo} maxAge={null} />;
+  return <MailedLinkPage purpose="register" before={before} after={after} />;
 }
