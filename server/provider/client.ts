@@ -167,8 +167,8 @@ export async function exchangeCode(authorization: AuthorizationCode): Promise<st
   throw Object.assign(new CallError("unexpected", answer), { step: "exchange" });
 }
 
-/** The code was used, or is too old: RFC 6749, section 5.2, and GitHub's own word. */
-export const isUsedCode = ({ code }: CallError) => code === "invalid_grant" || code === "bad_verification_code";
+/** The code is wrong, was used or is too old; the client is right: RFC 6749, section 5.2, and GitHub's own word. */
+export const isWrongCode = (code: unknown) => code === "invalid_grant" || code === "bad_verification_code";
 
 /** Sends a code that nobody issued: a provider checks the credentials first. @throws CallError without an error code */
 export async function tokenErrorFor(redirectUri: string): Promise<string> {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { callJson } from "../../calls/json-client";
 import type { Config } from "../../config";
-import { findEndpoints, tokenErrorFor } from "../../provider/client";
+import { findEndpoints, isWrongCode, tokenErrorFor } from "../../provider/client";
 import { metadataUrl } from "../../provider/discovery";
 import { answerOf, type Check, checksOf, type Findings, findingOf } from "./check";
 
@@ -9,9 +9,6 @@ const { ok, warn, fail } = checksOf("provider");
 
 /** No server answers, or it does not have this endpoint. Any other status is an answer to an incomplete request. */
 const silence = /^(?:timeout|unreachable|status (?:404|5\d\d))(?:,|$)/;
-
-/** RFC 6749, section 5.2, and GitHub's own: the code is wrong, the client is not. */
-const acceptance = /^(?:invalid_grant|bad_verification_code)$/;
 
 const tokenFindings: Findings = [
   [
@@ -61,7 +58,7 @@ export async function checkProvider({ identityProvider, appUrl }: Config): Promi
   const { issuer, provider, trustEmail, logout } = identityProvider;
   const metadata = provider === "oidc" && (await answerOf(callJson(metadataUrl(issuer), { method: "GET" }, supported)));
   const known = typeof metadata === "object" ? metadata : {};
-  if (acceptance.test(answer)) {
+  if (isWrongCode(answer)) {
     if (!trustEmail && known.claims_supported?.includes("email_verified") === false) {
       return warn(`${name}: ${unverified}`, "add the claim at the provider, or set IDP_TRUST_EMAIL if it is your own");
     }

@@ -20,7 +20,7 @@ import {
   type SignInProblem,
 } from "../../events/sign-in-failures";
 import { logEvent, logUnexpected } from "../../log";
-import { type Asks, type Attempt, authorizationUrl, isUsedCode } from "../../provider/client";
+import { type Asks, type Attempt, authorizationUrl, isWrongCode } from "../../provider/client";
 import type { Profile } from "../../provider/providers";
 import type { Visitor } from "../../visitor/visitor";
 
@@ -140,6 +140,6 @@ export const refusalReason = (error: string | null): ExternalSignInFailure =>
 export function logExternalSignInFailure(error: unknown): SignInProblem | null {
   const reason = reasonOf(error);
   logEvent({ event: "idp.failed", reason });
-  if (error instanceof CallError && isUsedCode(error)) return "stale";
+  if (error instanceof CallError && isWrongCode(error.code)) return "stale";
   return problemOf(reason);
 }
