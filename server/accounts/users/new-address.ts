@@ -1,20 +1,16 @@
 import type { EntityManager } from "@mikro-orm/postgresql";
 import { deliverable, type User } from "../../database/entities";
-import type { Language } from "../../languages/languages";
 import { endEveryLink } from "../links/mailed-links";
-import { endOtherAccess } from "../sessions/sessions";
+import { type Actor, endOtherAccess } from "../sessions/sessions";
 import { tell } from "./changes";
-import type { Author } from "./history";
 import { distrustEarlierUser } from "./ways-in";
-
-/** The owner, or an operator, who has no session. */
-type By = Author & { sessionId?: string; language?: Language };
 
 /**
  * Gives the user another address. Ends every link of both addresses and of the user, and every session except the
  * owner's. Without an owner's session, questions the ways in. The caller holds both addresses and the user's row.
+ * @param by the owner, or an operator, who has no session
  */
-export async function replaceEmail(em: EntityManager, user: User, newEmail: string, by: By) {
+export async function replaceEmail(em: EntityManager, user: User, newEmail: string, by: Partial<Actor>) {
   const previousEmail = user.email;
   await endEveryLink(em, user.id, previousEmail, newEmail);
   user.email = newEmail;
