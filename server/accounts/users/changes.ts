@@ -17,8 +17,7 @@ import { type Author, record } from "./history";
 export const shownPicture = (url: string | null | undefined): string | null =>
   url?.startsWith("https://") ? url : null;
 
-type Announced = Pick<User, "id" | "email"> &
-  Partial<Pick<User, "name" | "pictureUrl" | "groups" | "idpGroups" | "idpId" | "idpIssuer">>;
+type Announced = Pick<User, "id" | "email"> & Partial<User>;
 
 /** Enqueues a webhook for each user, in `em`'s transaction, which holds the users' rows. */
 export async function announce(
