@@ -13,17 +13,13 @@ interface GivenUp {
   error: string;
 }
 
-export interface GivenUpJobs<Columns> {
-  list(): Promise<(GivenUp & Columns)[]>;
-  /** Lets the service work them again at its next poll, as new: one, or all (`null`). @returns how many */
-  retry(id: string | null): Promise<number>;
-}
+export type GivenUpJobs<Columns> = ReturnType<typeof givenUpJobs<Columns>>;
 
 // pg-boss has no list of jobs.
 const givenUpSql = "state in ('failed', 'cancelled') and data ->> 'task' <> 'purge_expired'";
 
-const givenUpJobs = <Columns>(queue: string, columns: string): GivenUpJobs<Columns> => ({
-  async list() {
+const givenUpJobs = <Columns>(queue: string, columns: string) => ({
+  async list(): Promise<(GivenUp & Columns)[]> {
     const sql = `select id, ${columns}, output as error, floor(extract(epoch from completed_on) * 1000)::float8 as at
       from pgboss.job where name = ? and ${givenUpSql} order by completed_on desc, id`;
     type Row = Columns & { id: string; at: number; error: Partial<ErrorFields> | null };
@@ -34,7 +30,8 @@ const givenUpJobs = <Columns>(queue: string, columns: string): GivenUpJobs<Colum
       return { ...row, at: new Date(row.at), error: words.join(" ") };
     });
   },
-  async retry(id) {
+  /** Lets the service work them again at its next poll, as new: one, or all (`null`). @returns how many */
+  async retry(id: string | null): Promise<number> {
     // Due at once: PGlite's clock has a resolution of one millisecond.
     const sql = `
       update pgboss.job set state = 'created', retry_count = 0, start_after = now() - interval '1 ms', started_on = null,
