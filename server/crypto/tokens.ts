@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { encodeHex } from "./oslo";
 
 /** 256 random bits as 64 lower-case hex characters. */
@@ -12,8 +12,7 @@ export const isToken = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
 export const accessTokenPrefix = "latchkey_";
 
 /** 256 random bits in base64url. */
-export const mintAccessToken = () =>
-  accessTokenPrefix + Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+export const mintAccessToken = () => accessTokenPrefix + randomBytes(32).toString("base64url");
 
 export const isAccessToken = (text: string): boolean => /^latchkey_[\w-]{43}$/.test(text);
 
