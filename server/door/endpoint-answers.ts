@@ -29,6 +29,12 @@ export const plainText = (body: string, status = 200): Answer => ({
   body,
 });
 
+export const json = (content: object, headers: Record<string, string> = {}, status = 200): Answer => ({
+  status,
+  headers: { "Content-Type": "application/json", ...headers },
+  body: JSON.stringify(content),
+});
+
 export function failure(error: unknown): Answer {
   const headers = { "Retry-After": outageRetryAfter };
   if (error instanceof DatabaseUnavailable) return { status: 503, headers, body: "" };

@@ -1,7 +1,7 @@
 import { refreshDevice, refreshPath, registerDevice, registeringOrigins } from "../accounts/session-binding/answers";
 import { registrationPath } from "../accounts/session-binding/offer";
 import { config } from "../config";
-import { type Answer, type Endpoint, type EndpointOf, plainText } from "../door/endpoint-answers";
+import { type Answer, type Endpoint, type EndpointOf, json, plainText } from "../door/endpoint-answers";
 import { publicKeys } from "../features/application/signing-keys";
 import { isReady } from "../features/operator/health";
 import { probeHeader, seenRequest, takeProbe } from "../features/operator/probe";
@@ -12,16 +12,14 @@ import { answerSession } from "./session";
 /** A JSON Web Key Set (RFC 7517): the public keys of the tokens of `/auth/verify`. */
 async function keySet(): Promise<Answer | null> {
   const keys = await publicKeys();
-  const headers = { "Content-Type": "application/jwk-set+json", "Cache-Control": "max-age=300" };
-  return keys && { status: 200, headers, body: JSON.stringify({ keys }) };
+  return keys && json({ keys }, { "Content-Type": "application/jwk-set+json", "Cache-Control": "max-age=300" });
 }
 
 /** W3C, "A Well-Known URL for Relying Party Passkey Endpoints". */
 function passkeyPages(): Answer | null {
   if (config().relyingPartyId === null) return null;
   const page = `${config().appUrl}/dashboard`;
-  const body = JSON.stringify({ enroll: page, manage: page });
-  return { status: 200, headers: { "Content-Type": "application/json" }, body };
+  return json({ enroll: page, manage: page });
 }
 
 /** https://www.w3.org/TR/change-password-url/ */
@@ -31,8 +29,7 @@ const changePassword = () => ({ status: 302, headers: { Location: "/forgot-passw
 async function answerProbe(facts: RequestFacts): Promise<Answer | null> {
   const secret = facts.response.req.headers[probeHeader]?.toString();
   if (facts.method !== "GET" || !(await takeProbe(secret))) return null;
-  const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
-  return { status: 200, headers, body: JSON.stringify(seenRequest(facts)) };
+  return json(seenRequest(facts), { "Cache-Control": "no-store" });
 }
 
 const endpoints: Endpoint[] = [

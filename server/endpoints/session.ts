@@ -1,32 +1,23 @@
 import { sidOf } from "../accounts/sessions/told-ends";
-import type { Answer } from "../door/endpoint-answers";
+import { type Answer, json } from "../door/endpoint-answers";
 import { cookieOf, notSignedIn } from "../door/request-facts";
 import { sessionCookieName } from "../door/session-cookies";
 import { resumeSession } from "../features/owner/signed-in";
 import type { RequestFacts } from "../process/context";
 
-function json(content: object, status = 200, headers: Record<string, string> = {}): Answer {
-  return {
-    status,
-    headers: { "Content-Type": "application/json; charset=utf-8", ...headers },
-    body: JSON.stringify(content),
-  };
-}
+const utf8 = { "Content-Type": "application/json; charset=utf-8" };
 
 /** Only for scripts of this origin: browsers send the cookie from other hosts of the site, too. */
 export async function answerSession(facts: RequestFacts): Promise<Answer> {
   const { headers } = facts.response.req;
   if (!["GET", "HEAD"].includes(facts.method)) return { status: 405, headers: { Allow: "GET, HEAD" }, body: "" };
-  if (facts.crossSite) return json({ error: "cross_origin" }, 403);
+  if (facts.crossSite) return json({ error: "cross_origin" }, utf8, 403);
   const cookie = (name?: "bound") =>
     cookieOf(headers.cookie ?? "", sessionCookieName(facts.origin.startsWith("https:"), name));
   const token = cookie();
   const signedIn = token && (await resumeSession(token, cookie("bound")));
-  if (!signedIn || signedIn === "not_bound") return json({ error: "not_signed_in" }, 401, notSignedIn);
+  if (!signedIn || signedIn === "not_bound") return json({ error: "not_signed_in" }, { ...utf8, ...notSignedIn }, 401);
+  const { expiresAt, sessionId } = signedIn;
   const { id, email, name, pictureUrl, groups } = signedIn.user;
-  return json({
-    user: { id, email, name, pictureUrl, groups },
-    expiresAt: signedIn.expiresAt,
-    sid: sidOf(signedIn.sessionId),
-  });
+  return json({ user: { id, email, name, pictureUrl, groups }, expiresAt, sid: sidOf(sessionId) }, utf8);
 }

@@ -1,5 +1,5 @@
 import { config } from "../../config";
-import type { Answer } from "../../door/endpoint-answers";
+import { type Answer, json } from "../../door/endpoint-answers";
 import { cookieOf, notSignedIn } from "../../door/request-facts";
 import { boundCookieAttributes, sessionCookieName } from "../../door/session-cookies";
 import { logEvent, onceAMinute } from "../../log";
@@ -84,6 +84,5 @@ export async function refreshDevice(facts: RequestFacts): Promise<Answer> {
 /** The draft's "device-bound-sessions Well Known": which hosts may bind sessions of the whole site. */
 export function registeringOrigins(): Answer | null {
   if (!config().deviceBoundSessions) return null;
-  const body = JSON.stringify({ registering_origins: [config().appUrl] });
-  return { status: 200, headers: { "Content-Type": "application/json" }, body };
+  return json({ registering_origins: [config().appUrl] });
 }
