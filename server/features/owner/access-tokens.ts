@@ -28,9 +28,9 @@ export async function makeOwnToken(actor: Actor, asked: AskedToken, typedId?: st
   const { data: id = crypto.randomUUID() } = z.uuid().safeParse(typedId);
   const made = await unitOfWork(async (em) => {
     const user = await lockOwner(em, actor);
-    if (!user) return "session_ended";
+    const session = actor.sessionId === null ? null : await em.findOne(Session, { id: actor.sessionId });
+    if (!user || (actor.sessionId !== null && !session)) return "session_ended";
     if (user.suspendedAt) return "suspended";
-    const session = actor.sessionId === null ? null : await em.findOneOrFail(Session, { id: actor.sessionId });
     if (session && (await questionsFor(em, user, session)).inherited) return "questioned";
     return makeToken(em, user, { id, ...parsed }, actor);
   }).catch(nullIfTaken);

@@ -46,8 +46,8 @@ export async function addPasskey(owner: Owner, by: Adding, { text, typedName }: 
   if (passkey === "refused") return passkey;
   return unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
-    if (!user) return "session_ended";
-    const session = await em.findOneOrFail(Session, { id: owner.sessionId });
+    const session = await em.findOne(Session, { id: owner.sessionId });
+    if (!user || !session) return "session_ended";
     const { inherited: questionedAt } = await questionsFor(em, user, session); // else a thief's new passkey could answer the question
     await insertPasskey(em, user.id, { ...passkey, questionedAt }, by === "upgrade" ? 1 : maxPasskeys);
     await tell(em, "passkey.added", user, { by: owner, passkey: passkey.name });

@@ -15,10 +15,10 @@ export async function linkProvider(owner: Actor, profile: Profile): Promise<void
   const identity = identityOf(profile);
   await unitOfWork(async (em) => {
     const user = await lockOwner(em, owner);
-    if (!user) throw new ExternalSignInError("another_session");
+    const session = await em.findOne(Session, { id: owner.sessionId });
+    if (!user || !session) throw new ExternalSignInError("another_session");
     if (isLinked(user)) throw new ExternalSignInError("already_connected");
     if (await isTaken(em, identity)) throw new ExternalSignInError("id_of_another_account");
-    const session = await em.findOneOrFail(Session, { id: owner.sessionId });
     const { inherited } = await questionsFor(em, user, session);
     const groups = groupsOf(user);
     link(user, identity, profile);
