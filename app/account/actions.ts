@@ -20,6 +20,7 @@ import { passwordMessage, readFields } from "~/forms/form";
 import { lastWayCookie, noticeCookie } from "~/visitor/cookies";
 import { connectCookies, failConnection, newAttempt } from "~/visitor/oauth-attempt";
 import {
+  endedSession,
   keepSession,
   logOutAndRedirect,
   requireAccount,
@@ -69,7 +70,7 @@ function sessionsEnded(
   notice: "password_changed" | "password_removed" | "sessions_ended" | "idp_disconnected",
 ): Response {
   const location = `/dashboard?notice=${notice}${tokens > 0 ? "&tokens" : ""}`;
-  return kept ? keepSession(request, kept, location) : redirect("/login");
+  return kept ? keepSession(request, kept, location) : endedSession(request);
 }
 
 const refused = ({ intent, email }: AccountForm, errors: Record<string, string>) =>
@@ -246,5 +247,5 @@ export async function runAccountAction(request: Request) {
   if (action.password && !config().passwords.on) return refused(form, { passwordLink: t("account.passwordsOff") });
   if (action.recent) await requireRecentSignIn(request, owner);
   const answer = await action.run({ request, t, owner, form, sent });
-  return answer === "session_ended" ? redirect("/login") : answer;
+  return answer === "session_ended" ? endedSession(request) : answer;
 }

@@ -3,7 +3,7 @@ import { accountData } from "#server/features/owner/account-data";
 import { jsonFile } from "~/answers/no-page";
 import { respond } from "~/answers/responses";
 import { readFields } from "~/forms/form";
-import { requireRecentSignIn, requireUser } from "~/visitor/session";
+import { endedSession, requireRecentSignIn, requireUser } from "~/visitor/session";
 
 export { default } from "~/answers/no-page";
 
@@ -14,7 +14,7 @@ export function action({ request }: ActionFunctionArgs) {
     const owner = await requireUser(request, "/login");
     await requireRecentSignIn(request, owner);
     const content = await accountData(owner);
-    if (!content) return redirect("/login");
+    if (!content) return endedSession(request);
     throw jsonFile("account.json", content);
   });
 }

@@ -13,7 +13,7 @@ import { Notice, Page } from "~/components/page";
 import { Text, useHydrated, usePage, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
-import { mustSignInAgain, requireAccount, requireRecentSignIn, requireUser } from "~/visitor/session";
+import { endedSession, mustSignInAgain, requireAccount, requireRecentSignIn, requireUser } from "~/visitor/session";
 import { textsFor } from "~/visitor/visitor";
 
 export { pageHeaders as headers } from "~/answers/responses";
@@ -64,7 +64,7 @@ async function make(request: Request, owner: Owner, form: TokenForm) {
   const t = textsFor(request);
   const refused = (errors: Record<string, string>) => unprocessable<Answer>({ errors, typed: form });
   const outcome = await makeOwnToken(owner, form, form.token);
-  if (outcome === "session_ended" || outcome === "suspended") return redirect("/login");
+  if (outcome === "session_ended" || outcome === "suspended") return endedSession(request);
   if (outcome === "made_already") return redirect("/account/tokens");
   if (outcome === "too_many") return refused({ intent: t("tokens.tooMany", { count: maxAccessTokens }) });
   if (outcome === "questioned") return refused({ intent: t("tokens.questioned") });
@@ -76,7 +76,7 @@ async function make(request: Request, owner: Owner, form: TokenForm) {
 async function remove(request: Request, owner: Owner, { token }: TokenForm) {
   const t = textsFor(request);
   const outcome = await removeToken(owner, token);
-  if (outcome === "session_ended") return redirect("/login");
+  if (outcome === "session_ended") return endedSession(request);
   return outcome
     ? data<Answer>({ done: t("tokens.removed") })
     : unprocessable<Answer>({ errors: { intent: t("tokens.gone") } });

@@ -24,7 +24,7 @@ import { Notice, Page } from "~/components/page";
 import { Questions, WaysIn } from "~/components/ways-in";
 import { Text, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
-import { noticeCookie } from "~/visitor/cookies";
+import { noticeCookie, toldOnce } from "~/visitor/cookies";
 import { allowLogOut, mustSignInAgain, requireUser } from "~/visitor/session";
 
 export { pageHeaders as headers } from "~/answers/responses";
@@ -48,7 +48,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     const { offer, headers } = passkeyOffer(request, owner, passkeys);
     const provider = providerLabel(owner.language);
     allowLogOut(request, linked ? null : consentOrigin());
-    const told = new URLSearchParams(noticeCookie.read(request) ?? "");
+    const told = toldOnce(request);
     const removedPasskey = told.get("passkey");
     const { searchParams } = new URL(request.url);
     const page = {

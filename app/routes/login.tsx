@@ -18,7 +18,7 @@ import { PasswordField } from "~/components/password-field";
 import { Text, usePage, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
-import { lastWay, loginAddressCookie, sessionTokens } from "~/visitor/cookies";
+import { lastWay, loginAddressCookie, noticeCookie, sessionTokens, toldOnce } from "~/visitor/cookies";
 import { failureShown } from "~/visitor/oauth-attempt";
 import { inAppBrowserOf, maxAgeOf, returnToOf } from "~/visitor/page-query";
 import { followsForm, providerLogoutLink, requireGuest, signIn } from "~/visitor/session";
@@ -47,12 +47,13 @@ export function loader({ request }: LoaderFunctionArgs) {
     const isOn = { password: config().passwords.on, provider: provider !== null, passkey: passkeys };
     const last = Object.values(isOn).filter(Boolean).length > 1 ? lastWay(request) : null;
     allowFormTarget(request, returnTo);
+    const sessionEnded = toldOnce(request).get("notice") === "session_ended";
     const page = {
       idpEnabled: provider !== null,
       provider,
       inApp,
       passkeys,
-      notice,
+      notice: sessionEnded ? "session_ended" : notice,
       problem: failure?.problem ?? null,
       returnTo,
       maxAge,
@@ -63,6 +64,7 @@ export function loader({ request }: LoaderFunctionArgs) {
       otherAccount: notice === "idp_failed" || notice === "signed_out" || lastWay(request) === "provider",
     };
     const { headers, ...link } = await providerLogoutLink(request, notice === "signed_out");
+    if (sessionEnded) headers.append("Set-Cookie", noticeCookie.clear(request));
     return data({ ...page, ...link }, { headers });
   });
 }
@@ -122,6 +124,7 @@ function LoginNotice(loaded: Loaded) {
     email_changed: t("login.emailChanged"),
     signed_out: t("login.signedOut"),
     invited: t("login.invited"),
+    session_ended: t("login.sessionEnded"),
     sign_in_again: t("login.signInAgain", { count: recentSignInMinutes }),
   };
   if (notice && Object.hasOwn(done, notice)) return <Notice role="status">{done[notice as keyof typeof done]}</Notice>;

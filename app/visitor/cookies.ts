@@ -46,8 +46,10 @@ function textCookie(name: string, lifetime: number) {
   return { ...stored, read };
 }
 
-/** What the account page says once, as a query: `notice`, `problem` of a failed connection, `passkey` that was removed. */
+/** What the next page says once, as a query: `notice`, `problem` of a failed connection, `passkey` that was removed. */
 export const noticeCookie = textCookie("notice", 60_000);
+
+export const toldOnce = (request: Request) => new URLSearchParams(noticeCookie.read(request) ?? "");
 /** The address that the login page fills in: after a reset, or if the owner of a session must sign in again. */
 export const loginAddressCookie = textCookie("login-address", 600_000);
 /** Set if this browser has signed in with the provider since its last logout. */

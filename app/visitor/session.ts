@@ -52,8 +52,13 @@ export async function requireUser(request: Request, login?: string): Promise<Own
   const signedIn = await getUser(request, true);
   if (signedIn) return signedIn;
   const { pathname, search } = new URL(request.url);
-  throw redirect(login ?? withReturnTo("/login", allowedReturn(`${pathname}${search}`)));
+  const page = login ?? withReturnTo("/login", allowedReturn(`${pathname}${search}`));
+  throw followsForm(request) ? endedSession(request, page) : redirect(page);
 }
+
+/** The answer to a form of a session that has ended: the login page says so once. */
+export const endedSession = (request: Request, login = "/login") =>
+  redirect(login, { headers: { "Set-Cookie": noticeCookie.write(request, "notice=session_ended") } });
 
 /** @throws Response for a form whose page was of another account: to the account page, which says so once */
 export function requireAccount(request: Request, { user }: Owner, account: string | undefined): void {

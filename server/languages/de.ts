@@ -30,6 +30,7 @@ export const de: Texts = {
       passkeySet:
         "Ein Passkey hat Ihr Passwort ersetzt: Das Passwort gibt es nicht mehr. Melden Sie sich mit dem Passkey an.",
       passwordReset: "Ihr neues Passwort ist gespeichert. Melden Sie sich damit an.",
+      sessionEnded: "Ihre Sitzung ist beendet. Melden Sie sich an, und versuchen Sie es noch einmal.",
       signedInAs: "Angemeldet als <address>{address}</address>.",
       signedOut: "Sie sind abgemeldet.",
       leaveProvider: "Auch beim Anmeldedienst abmelden",

@@ -31,6 +31,7 @@ export const en = {
       lastUsed: "Last used",
       passkeySet: "A passkey replaced your password: the password is gone. Sign in with the passkey.",
       passwordReset: "Your new password is saved. Log in with it.",
+      sessionEnded: "Your session has ended. Log in and try again.",
       signedInAs: "Signed in as <address>{address}</address>.",
       signedOut: "You are signed out.",
       leaveProvider: "Log out of the sign-in service, too",

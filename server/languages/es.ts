@@ -30,6 +30,7 @@ export const es: Texts = {
       passkeySet:
         "Una llave de acceso ha sustituido a tu contraseña, que ya no existe. Inicia sesión con la llave de acceso.",
       passwordReset: "Tu nueva contraseña está guardada. Inicia sesión con ella.",
+      sessionEnded: "Tu sesión ha terminado. Inicia sesión e inténtalo de nuevo.",
       signedInAs: "Sesión iniciada como <address>{address}</address>.",
       signedOut: "Has cerrado la sesión.",
       leaveProvider: "Cerrar también la sesión en el servicio de acceso",

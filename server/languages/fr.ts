@@ -30,6 +30,7 @@ export const fr: Texts = {
       passkeySet:
         "Une clé d’accès a remplacé votre mot de passe, qui n’existe plus. Connectez-vous avec la clé d’accès.",
       passwordReset: "Votre nouveau mot de passe est enregistré. Connectez-vous avec ce mot de passe.",
+      sessionEnded: "Votre session est terminée. Connectez-vous et réessayez.",
       signedInAs: "Connecté en tant que <address>{address}</address>.",
       signedOut: "Vous êtes déconnecté.",
       leaveProvider: "Se déconnecter aussi du service de connexion",

@@ -29,6 +29,7 @@ export const ja: Texts = {
       lastUsed: "前回使用",
       passkeySet: "パスワードはパスキーに置き換えられ、使えなくなりました。パスキーでログインしてください。",
       passwordReset: "新しいパスワードを保存しました。そのパスワードでログインしてください。",
+      sessionEnded: "セッションが終了しました。ログインして、もう一度お試しください。",
       signedInAs: "<address>{address}</address> としてログインしています。",
       signedOut: "ログアウトしました。",
       leaveProvider: "サインインサービスからもログアウト",

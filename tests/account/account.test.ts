@@ -6,12 +6,13 @@ import { unlinkProvider } from "#server/features/owner/provider-link";
 import { authenticate } from "#server/features/visitor/login";
 import { actions } from "~/account/actions";
 import * as dashboard from "~/routes/dashboard";
+import * as login from "~/routes/login";
 import { act, logIn, openAccount } from "../support/account-calls";
 import { owner, unknownVisitor } from "../support/accounts";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, registrationLink, resetLink } from "../support/mailed-links";
 import { goodPassword } from "../support/passwords";
-import { call, post } from "../support/route-calls";
+import { call, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
@@ -157,6 +158,16 @@ test("every action without a session leads to the login page only", { tags: ["8.
       expect(answer, intent).toMatchObject({ status: 302, location: "/login" });
     }
   }
+});
+
+test("the login page says once that the session of a form has ended", async () => {
+  const { cookies } = await act(`session=${"ab".repeat(32)}`, "change-email", { email: "ada@example.com" });
+  const page = await call(login.loader, get("/login", { cookie: `notice=${cookies.notice}` }));
+  expect(page).toMatchObject({ data: { notice: "session_ended" }, cookies: { notice: "" } });
+});
+
+test("the login page says nothing of a session to who only opens the account page", async () => {
+  expect((await openAccount("")).cookies).toEqual({});
 });
 
 test("an action whose session ended after its check changes nothing", { tags: "8.3.1" }, async () => {

@@ -113,6 +113,11 @@ describe.each([
 });
 
 describe("a notice", () => {
+  test("says that the session has ended", async () => {
+    await renderPage("/login", Login, { loaded: { ...loaded, notice: "session_ended" } });
+    expect(screen.getByText("Your session has ended. Log in and try again.").getAttribute("role")).toBe("status");
+  });
+
   test("says that the password was changed", async () => {
     await renderPage("/login", Login, { loaded: { ...loaded, notice: "password_reset" } });
     expect(screen.getByText("Your new password is saved. Log in with it.").getAttribute("role")).toBe("status");
