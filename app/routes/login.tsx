@@ -53,7 +53,8 @@ export function loader({ request }: LoaderFunctionArgs) {
       provider,
       inApp,
       passkeys,
-      notice: sessionEnded ? "session_ended" : notice,
+      notice,
+      sessionEnded,
       problem: failure?.problem ?? null,
       returnTo,
       maxAge,
@@ -116,7 +117,7 @@ function SignInFailed({ problem, provider, returnTo, maxAge, registrationClosed 
 }
 
 function LoginNotice(loaded: Loaded) {
-  const { notice, provider } = loaded;
+  const { notice, provider, sessionEnded } = loaded;
   const t = useTexts();
   const done = {
     password_reset: t("login.passwordReset"),
@@ -124,9 +125,9 @@ function LoginNotice(loaded: Loaded) {
     email_changed: t("login.emailChanged"),
     signed_out: t("login.signedOut"),
     invited: t("login.invited"),
-    session_ended: t("login.sessionEnded"),
     sign_in_again: t("login.signInAgain", { count: recentSignInMinutes }),
   };
+  if (sessionEnded) return <Notice role="status">{t("login.sessionEnded")}</Notice>;
   if (notice && Object.hasOwn(done, notice)) return <Notice role="status">{done[notice as keyof typeof done]}</Notice>;
   if (notice !== "idp_failed") return null;
   if (provider) return <SignInFailed {...loaded} provider={provider} />;

@@ -163,7 +163,7 @@ test("every action without a session leads to the login page only", { tags: ["8.
 test("the login page says once that the session of a form has ended", async () => {
   const { cookies } = await act(`session=${"ab".repeat(32)}`, "change-email", { email: "ada@example.com" });
   const page = await call(login.loader, get("/login", { cookie: `notice=${cookies.notice}` }));
-  expect(page).toMatchObject({ data: { notice: "session_ended" }, cookies: { notice: "" } });
+  expect(page).toMatchObject({ data: { sessionEnded: true }, cookies: { notice: "" } });
 });
 
 test("the login page says nothing of a session to who only opens the account page", async () => {

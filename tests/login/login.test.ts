@@ -23,6 +23,7 @@ test("the login page says whether external sign-in is on", async () => {
   const others = {
     passkeys: true,
     notice: null,
+    sessionEnded: false,
     problem: null,
     returnTo: null,
     maxAge: null,

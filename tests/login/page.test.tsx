@@ -114,7 +114,7 @@ describe.each([
 
 describe("a notice", () => {
   test("says that the session has ended", async () => {
-    await renderPage("/login", Login, { loaded: { ...loaded, notice: "session_ended" } });
+    await renderPage("/login", Login, { loaded: { ...loaded, sessionEnded: true } });
     expect(screen.getByText("Your session has ended. Log in and try again.").getAttribute("role")).toBe("status");
   });
 
