@@ -90,7 +90,7 @@ function KeptNotice({ children }: { children: ReactNode }) {
   return notice;
 }
 
-/** The errors of no field. */
+/** The errors that stand above the forms; the first one alone is shown. */
 const aboveForms = ["intent", "question", "sessionId", "passwordLink", "removal", "provider", "passkey"];
 
 export default function Dashboard() {

@@ -37,17 +37,17 @@ export function loader({ request }: LoaderFunctionArgs) {
     const provider = providerLabel(languageOf(request));
     const restarts = failure?.canRestart && provider !== null && signedInAs === null;
     const notice = new URL(request.url).searchParams.get("notice");
+    const sessionEnded = notice === null && toldOnce(request).get("notice") === "session_ended";
     const hasTwoSessions = sessionTokens(request).length > 1; // neither counts: a sign-in would lead back to this page
     const inApp = inAppBrowserOf(request);
-    const mayRedirect =
-      notice === null && signedInAs === null && !followsForm(request) && !hasTwoSessions && inApp === null;
+    const isQuiet = notice === null && !sessionEnded && inApp === null;
+    const mayRedirect = isQuiet && signedInAs === null && !followsForm(request) && !hasTwoSessions;
     const isRedirected = config().signInRedirect && mayRedirect;
     if (restarts || isRedirected) throw redirectDocument(withReturnTo("/auth/idp", returnTo, maxAge));
     const passkeys = offersPasskeys(factsOf(request).origin);
     const isOn = { password: config().passwords.on, provider: provider !== null, passkey: passkeys };
     const last = Object.values(isOn).filter(Boolean).length > 1 ? lastWay(request) : null;
     allowFormTarget(request, returnTo);
-    const sessionEnded = toldOnce(request).get("notice") === "session_ended";
     const page = {
       idpEnabled: provider !== null,
       provider,

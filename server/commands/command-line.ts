@@ -51,7 +51,8 @@ export async function runCommand(words: string[]): Promise<number> {
     const expected = [CommandError, StartError, DatabaseUnavailable].some((kind) => error instanceof kind);
     if (expected) printToStderr((error as Error).message);
     else logUnexpected(error);
-    if (error instanceof FolderInUse && !runsBesideService(words)) printToStderr("Stop the service first.");
+    if (error instanceof FolderInUse && !runsBesideService(words))
+      printToStderr("Stop the service, or wait for the other command.");
     return 1;
   }
 }

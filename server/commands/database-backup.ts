@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { flushFolder } from "../database/flushed-files";
 import { FolderInUse } from "../errors";
 import { backUp, type RestoreRefusal, RestoreRefused, restore } from "../features/operator/database-backup";
-import { onStopSignal } from "../process/exit";
+import { stopSignals } from "../process/exit";
 import { askService } from "./beside-service";
 import { dataFolder, withDatabase } from "./open-database";
 import { CommandError, print, printToStderr, writeOut } from "./program";
@@ -28,17 +28,20 @@ async function backUpTo(take: Take): Promise<void> {
 /** Writes beside the file, and links what is whole: the file is never a part of a backup, and never another file. */
 async function writeWhole(file: string, write: (handle: FileHandle) => Promise<void>): Promise<void> {
   const unfinished = `${file}.${process.pid}.unfinished`;
-  const handle = await open(unfinished, "wx", 0o600);
-  onStopSignal(() => {
+  const leaveNothing = () => {
     rmSync(unfinished, { force: true });
     process.exit(1);
-  });
+  };
+  const signals = [...stopSignals, "SIGHUP"];
+  for (const signal of signals) process.once(signal, leaveNothing);
+  const handle = await open(unfinished, "wx", 0o600);
   try {
     await write(handle);
     await handle.sync();
     await link(unfinished, file);
     flushFolder(dirname(file));
   } finally {
+    for (const signal of signals) process.off(signal, leaveNothing);
     await handle.close();
     await rm(unfinished, { force: true });
   }

@@ -51,7 +51,7 @@ export const de: Texts = {
         "Ihr Konto ist mit einem anderen Konto von {provider} verbunden: Melden Sie sich damit oder auf anderem Weg an.",
       stale: "Es hat zu lange gedauert.",
       takenIdentity:
-        "Jenes Konto von {provider} ist mit einem anderen Konto hier verbunden. Um das andere zu öffnen, melden Sie sich ab und mit {provider} wieder an.",
+        "Dieses Konto von {provider} ist hier bereits mit einem anderen Konto verbunden. Um das andere Konto zu öffnen, melden Sie sich ab und dann mit {provider} an.",
       unverified: "Ihre E‑Mail-Adresse ist von {provider} nicht bestätigt.",
     },
     inApp: {
@@ -257,8 +257,7 @@ export const de: Texts = {
       },
       days: "Laufzeit",
       end: "Wird das Passwort zurückgesetzt, enden alle Tokens. Sie gelten weiter, wenn Sie sich abmelden, das Passwort ändern oder andere Sitzungen beenden.",
-      endPasswordless:
-        "Ein Token endet, wenn Sie es entfernen. Es gilt weiter, wenn Sie sich abmelden oder andere Sitzungen beenden.",
+      endPasswordless: "Ein Token endet, wenn Sie es entfernen. Es gilt weiter, wenn Sie andere Sitzungen beenden.",
       ends: "Endet am <time>{moment}</time>",
       goOn: "Ihre Tokens für Programme gelten weiter: <tokens>ansehen</tokens>.",
       lastUsed: "Zuletzt verwendet am <time>{moment}</time>",

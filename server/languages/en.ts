@@ -51,7 +51,7 @@ export const en = {
       otherIdentity: "Your account is connected to another account of {provider}. Use that one, or log in another way.",
       stale: "It took too long.",
       takenIdentity:
-        "That account of {provider} is connected to another account here. To open that one, log out and log in with {provider}.",
+        "That account of {provider} is already connected to another account here. To open the other account, log out, then log in with {provider}.",
       unverified: "Your email address is not confirmed by {provider}.",
     },
     inApp: {
@@ -251,7 +251,7 @@ export const en = {
       },
       days: "Ends after",
       end: "Resetting your password ends every token. Logging out, changing the password and ending other sessions do not.",
-      endPasswordless: "A token ends when you remove it. Logging out and ending other sessions do not end it.",
+      endPasswordless: "A token ends when you remove it. Ending other sessions does not end it.",
       ends: "Ends <time>{moment}</time>",
       goOn: "Your tokens for programs go on: <tokens>see them</tokens>.",
       lastUsed: "Last used <time>{moment}</time>",

@@ -50,7 +50,7 @@ export const es: Texts = {
       otherIdentity: "Tu cuenta está vinculada a otra cuenta de {provider}: usa esa u otra forma de iniciar sesión.",
       stale: "Tardó demasiado.",
       takenIdentity:
-        "Esa cuenta de {provider} está vinculada a otra cuenta de aquí. Para abrir esa otra, cierra la sesión e iníciala con {provider}.",
+        "Esa cuenta de {provider} ya está vinculada a otra cuenta de este sitio. Para abrir esa otra cuenta, cierra sesión y vuelve a iniciarla con {provider}.",
       unverified: "Tu correo electrónico no está confirmado por {provider}.",
     },
     inApp: {
@@ -257,8 +257,7 @@ export const es: Texts = {
       },
       days: "Caduca después de",
       end: "Restablecer la contraseña anula todos los tokens. Cerrar sesión, cambiar la contraseña y cerrar las otras sesiones no los anulan.",
-      endPasswordless:
-        "Un token deja de valer cuando lo quitas. Cerrar sesión y cerrar las otras sesiones no lo anulan.",
+      endPasswordless: "Un token deja de valer cuando lo quitas. Cerrar las otras sesiones no lo anula.",
       ends: "Caduca el <time>{moment}</time>",
       goOn: "Tus tokens para programas siguen valiendo: <tokens>verlos</tokens>.",
       lastUsed: "Último uso el <time>{moment}</time>",

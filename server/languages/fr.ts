@@ -51,7 +51,7 @@ export const fr: Texts = {
         "Votre compte est associé à un autre compte {provider} : utilisez celui-ci ou un autre moyen de connexion.",
       stale: "Elle a pris trop de temps.",
       takenIdentity:
-        "Ce compte {provider} est associé à un autre compte d’ici. Pour ouvrir ce dernier, déconnectez-vous, puis connectez-vous avec {provider}.",
+        "Ce compte {provider} est déjà associé à un autre compte sur ce site. Pour ouvrir cet autre compte, déconnectez-vous, puis connectez-vous avec {provider}.",
       unverified: "Votre adresse e‑mail n’est pas confirmée par {provider}.",
     },
     inApp: {
@@ -259,7 +259,7 @@ export const fr: Texts = {
       days: "Expire après",
       end: "Réinitialiser votre mot de passe met fin à tous les jetons. Se déconnecter, changer le mot de passe et fermer les autres sessions n’y mettent pas fin.",
       endPasswordless:
-        "Un jeton n’est plus valable quand vous le supprimez. Se déconnecter et fermer les autres sessions n’y mettent pas fin.",
+        "Un jeton n’est plus valable dès que vous le supprimez. Fermer les autres sessions n’y met pas fin.",
       ends: "Expire le <time>{moment}</time>",
       goOn: "Vos jetons pour programmes restent valables : <tokens>les voir</tokens>.",
       lastUsed: "Dernière utilisation le <time>{moment}</time>",

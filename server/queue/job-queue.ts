@@ -34,8 +34,7 @@ const waitingMails = {
 
 /** A job that was in its last try stays active: pg-boss ends it, so that no job can end every process that runs it. */
 const interruptedJobs = {
-  text: `update pgboss.job set state = 'retry', start_after = now() - interval '1 millisecond'
-    where state = 'active' and retry_count < retry_limit`,
+  text: `update pgboss.job set state = 'retry' where state = 'active' and retry_count < retry_limit`,
 };
 
 /**

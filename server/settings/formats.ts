@@ -40,7 +40,7 @@ export const text = matching(/\S/, "must not be blank");
 export const key = matching(/^[!-~]+$/, "must be printable ASCII without spaces");
 export const email = matching(/^[!#-;=?A-~]+@[!#-;=?A-~]+$/, "must be an email address");
 export const sender = matching(
-  /^(?:[^\r\n<>]*<[^\s@<>,]+@[^\s@<>,]+>|[^\s@<>,]+@[^\s@<>,]+)$/,
+  /^(?:[^\r\n]*<[^\s@<>,]+@[^\s@<>,]+>|[^\s@<>,]+@[^\s@<>,]+)$/,
   "must be an address, or a name and an <address>",
 );
 export const color = matching(/^#[0-9a-f]{6}$/i, "must be a colour as #rrggbb").toLowerCase();

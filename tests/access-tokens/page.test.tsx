@@ -8,8 +8,8 @@ test.each([
     null,
     "Resetting your password ends every token. Logging out, changing the password and ending other sessions do not.",
   ],
-  ["Google", "A token ends when you remove it. Logging out and ending other sessions do not end it."],
-])("the page of tokens says what ends them (PASSWORDS=off with %s)", async (passwordless, sentence) => {
+  ["Google", "A token ends when you remove it. Ending other sessions does not end it."],
+])("the page of tokens says what ends them (PASSWORDS=off, with the provider: %s)", async (passwordless, sentence) => {
   const loaded = {
     account: "1",
     tokens: [],

@@ -9,6 +9,7 @@ import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import { act, logIn, openAccount } from "../support/account-calls";
 import { owner, unknownVisitor } from "../support/accounts";
+import { google } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, registrationLink, resetLink } from "../support/mailed-links";
 import { goodPassword } from "../support/passwords";
@@ -164,6 +165,18 @@ test("the login page says once that the session of a form has ended", async () =
   const { cookies } = await act(`session=${"ab".repeat(32)}`, "change-email", { email: "ada@example.com" });
   const page = await call(login.loader, get("/login", { cookie: `notice=${cookies.notice}` }));
   expect(page).toMatchObject({ data: { sessionEnded: true }, cookies: { notice: "" } });
+});
+
+test("the login page says what its address says before it says that a session has ended", async () => {
+  const cookie = "notice=notice%3Dsession_ended";
+  const page = await call(login.loader, get("/login?notice=password_reset", { cookie }));
+  expect(page.data).toMatchObject({ notice: "password_reset", sessionEnded: false });
+});
+
+test("with SIGN_IN_REDIRECT the login page says that the session has ended before it leads to the provider", async () => {
+  latchkey.configure({ ...google, SIGN_IN_REDIRECT: "on" });
+  const ended = await call(login.loader, get("/login", { cookie: "notice=notice%3Dsession_ended" }));
+  expect(ended).toMatchObject({ status: 200, data: { sessionEnded: true } });
 });
 
 test("the login page says nothing of a session to who only opens the account page", async () => {

@@ -179,7 +179,9 @@ test.each([
 test.each(["copy", "migrate"])("`database %s` needs the database for itself", async (name) => {
   const words = name === "copy" ? ["postgresql://ada@127.0.0.1/x"] : [];
   expect(await latchkey("database", name, ...words)).toEqual(
-    refused(`The data folder ${folder} is in use by another process.\nStop the service first.\n`),
+    refused(
+      `The data folder ${folder} is in use by another process.\nStop the service, or wait for the other command.\n`,
+    ),
   );
 });
 

@@ -274,6 +274,9 @@ describe("a setting is read", () => {
     [{ REGISTRATION: "closed", REGISTRATION_DOMAINS: "example.org" }, { registration: { mode: "closed" } }],
     [{ BRAND_NAME: "Example" }, { mail: { driver: "log", from: "Example <latchkey@localhost>" } }],
     [{ BRAND_NAME: "Example", MAIL_FROM: "a@b.example" }, { mail: { driver: "log", from: "a@b.example" } }],
+    ...['"Doe, Jane" <jane@example.com>', "<jane@example.com>", "Jane <3 <jane@example.com>"].map(
+      (from): Read => [{ MAIL_FROM: from }, { mail: { driver: "log", from } }],
+    ),
     [postmark, { mail: { ...parsedMail, driver: "postmark", apiKey: "pm-the-key" } }],
     [identityProvider, { identityProvider: google }],
     [{ IDP_NAME: "" }, { identityProvider: null }],

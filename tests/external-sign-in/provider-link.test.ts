@@ -256,6 +256,16 @@ describe("connecting", () => {
     expect(page.cookies).toMatchObject({ notice: "" });
   });
 
+  test("that cannot start says why", async () => {
+    latchkey.configure({ ...google, IDP_PROVIDER: "oidc", IDP_ISSUER: "https://sso.example" });
+    nock("https://sso.example").get("/.well-known/openid-configuration").reply(503);
+    const failed = await act(cookie, "connect-provider");
+    expect(failed).toMatchObject({
+      location: "/dashboard?notice=idp_failed",
+      cookies: { notice: "problem%3DnoAnswer" },
+    });
+  });
+
   test("with cookies forged from a copied session cookie is refused after an old sign-in", async () => {
     await latchkey.execute("update sessions set created_at = created_at - interval '26 minutes'");
     const state = ownState("connect");

@@ -81,6 +81,8 @@ test.each([
   ["a peer in the list", "http, https", "evil.example, front.example", "10.0.0.0/8", "https://front.example"],
   ["a peer that is not in the list", "https", "front.example", "127.0.0.1", "http://inner.example"],
   ["Traefik, for a WebSocket", "wss", "front.example", "1", "https://front.example"],
+  ["a proxy, for a WebSocket without TLS", "ws", "front.example", "1", "http://front.example"],
+  ["a proxy that writes capitals", "HTTPS", "front.example", "1", "https://front.example"],
   ["two proxies that append", "https, http", "front.example, inner.example", "2", "https://front.example"],
   ["two proxies that append", "http, https, http", "evil.example, front.example, b", "2", "https://front.example"],
   ["two proxies that replace", "https", "front.example", "2", "https://front.example"],

@@ -341,6 +341,8 @@ describe("the password chosen with a mailed link", () => {
     ["is a common password in mixed case", twice("PassWord1"), common],
     ["is the address", twice(email), own],
     ["is the address with an ideographic full stop", twice("ada.lovelace@example。com"), own],
+    ["is the address in full-width letters", twice("ａda.lovelace＠example.com"), own],
+    ["is the address between spaces", twice(` ${email} `), own],
     ["is the local part", twice("Ada.Lovelace"), own],
     ["is the host and port of the service", twice("LocalHost:3000"), service],
     ["is the host of the service", twice("LocalHost"), service],

@@ -64,7 +64,7 @@ const causes: Record<string, () => void> = {
     countEvent({ event: "idp.started" });
     countEvent({ event: "idp.failed", reason: "exchange: status 401" });
   },
-  "A response names another issuer": () => countEvent({ event: "idp.failed", reason: "issuer" }),
+  "Responses name another issuer": () => times(6, () => countEvent({ event: "idp.failed", reason: "issuer" })),
   "Many resets end sessions": () =>
     times(21, () => countEvent({ event: "session.ended", reason: "password_reset", userId: "any", count: 1 })),
 };

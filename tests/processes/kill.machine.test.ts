@@ -37,7 +37,7 @@ test("on the embedded database, a mail that was in flight at kill -9 is sent wit
   const mails = await fixture.mailService({ kind: "no_answer" });
   const database = await createEmptyDatabase("embedded");
   onTestFinished(database.drop);
-  const settings = { ...mails.settings, DATABASE_URL: database.url };
+  const settings = { ...mails.settings, DATABASE_URL: database.url, DATABASE_DIRECT_URL: "" };
   const first = await fixture.server(settings);
   await new Visitor(first.url).post("/register", { email: "a@example.com" });
   await mails.when(() => mails.attempts() === 1);

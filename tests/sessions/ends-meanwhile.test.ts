@@ -1,35 +1,58 @@
 import { SqlEntityManager } from "@mikro-orm/postgresql";
-import { expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { Session } from "#server/database/entities";
-import { makeOwnToken } from "#server/features/owner/access-tokens";
 import { linkProvider } from "#server/features/owner/provider-link";
-import { accessTokens, tokenForm } from "../support/access-tokens";
+import { accessTokens, make } from "../support/access-tokens";
+import { act } from "../support/account-calls";
 import { owner } from "../support/accounts";
+import { Authenticator } from "../support/authenticator";
 import { google } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
+import { ask } from "../support/passkeys";
 
-const latchkey = startLatchkey({ ...google, ...accessTokens });
+const latchkey = startLatchkey({ ...google, ...accessTokens, APP_URL: "" });
 
-const profile = { id: "1001", email: null, emailVerified: false, name: null, pictureUrl: null };
+let cookie: string;
+let ada: ReturnType<typeof owner>;
 
-type Ada = ReturnType<typeof owner>;
-
-// A logout waits for no lock of the user: it can end the session between two statements of an action.
-test.each([
-  ["makes no token", (ada: Ada) => makeOwnToken(ada, tokenForm), "session_ended"],
-  ["links no provider", (ada: Ada) => linkProvider(ada, profile).catch(({ reason }) => reason), "another_session"],
-])("an owner whose session ends after it was found %s", async (_what, act, outcome) => {
+beforeEach(async () => {
   const userId = await latchkey.createUser();
-  await latchkey.signedIn(userId);
+  cookie = await latchkey.signedIn(userId);
   const [{ id = "" } = {}] = await latchkey.execute<{ id: string }>("select id from sessions");
+  ada = owner(userId, id);
+});
+
+/** As a logout does, which waits for no lock of the user: it can end the session between two statements of an action. */
+function endSessionWhenFound(): void {
   const { count } = SqlEntityManager.prototype;
-  vi.spyOn(SqlEntityManager.prototype, "count").mockImplementationOnce(async function (
-    this: SqlEntityManager,
-    ...args
-  ) {
+  vi.spyOn(SqlEntityManager.prototype, "count").mockImplementation(async function (this: SqlEntityManager, ...args) {
     const found = await count.apply(this, args);
-    await this.nativeDelete(Session, { id });
+    if (args[0] === Session) await this.nativeDelete(Session, { id: ada.sessionId });
     return found;
   });
-  expect(await act(owner(userId, id))).toBe(outcome);
+}
+
+const led = { status: 302, location: "/login", cookies: { notice: "notice%3Dsession_ended" } };
+
+test.each([
+  [
+    "adding a passkey",
+    async () => {
+      const asked = await ask("add", { cookie });
+      const passkey = new Authenticator().create(asked.options);
+      return () => act(asked.cookie, "add-passkey", { passkey, name: "" });
+    },
+  ],
+  ["removing the password", async () => () => act(cookie, "remove-password")],
+  ["making a token", async () => () => make(cookie)],
+])("%s leads to the login page if the session ends after it was found", async (_what, prepare) => {
+  const send = await prepare();
+  endSessionWhenFound();
+  expect(await send()).toMatchObject(led);
+});
+
+test("connecting the provider is refused if the session ends after it was found", async () => {
+  const profile = { id: "1001", email: null, emailVerified: false, name: null, pictureUrl: null };
+  endSessionWhenFound();
+  await expect(linkProvider(ada, profile)).rejects.toMatchObject({ reason: "another_session" });
 });

@@ -1,12 +1,11 @@
 import * as z from "zod";
 import { type AskedToken, liveTokens, makeToken, parseAskedToken } from "../../accounts/access-tokens/access-tokens";
 import { type Actor, lockOwner } from "../../accounts/sessions/sessions";
-import { record } from "../../accounts/users/history";
+import { tell } from "../../accounts/users/changes";
 import { nullIfTaken } from "../../accounts/users/users";
 import { questionsFor } from "../../accounts/users/ways-in";
 import { AccessToken, Session } from "../../database/entities";
-import { afterCommit, query, unitOfWork } from "../../database/unit-of-work";
-import { logEvent } from "../../log";
+import { query, unitOfWork } from "../../database/unit-of-work";
 
 export { offeredDays } from "../../accounts/access-tokens/access-tokens";
 
@@ -44,7 +43,6 @@ export const removeToken = (actor: Actor, typedId: string) =>
     const user = await lockOwner(em, actor);
     if (!user) return "session_ended";
     if (id === undefined || (await em.nativeDelete(AccessToken, { id, user: user.id })) === 0) return false;
-    await record(em, [user.id], actor, { type: "token.removed" });
-    afterCommit(em, () => logEvent({ event: "token.removed", userId: user.id }));
+    await tell(em, "token.removed", user, { by: actor });
     return true;
   });

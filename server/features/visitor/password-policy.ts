@@ -58,7 +58,7 @@ export async function passwordProblem(typed: Record<"email" | "password" | "pass
   const email = normalizeAddress(typed.email);
   const spelling = spelled(password);
   const ownWords = [email, email.slice(0, email.lastIndexOf("@"))];
-  if (ownWords.includes(spelling) || ownWords.includes(normalizeAddress(password))) return "is_the_email";
+  if (ownWords.includes(normalizeAddress(spelling))) return "is_the_email";
   if (wordsOfService().includes(spelling)) return "is_the_service";
   commonList ??= commonPasswords();
   if ((await commonList).has(spelling)) return "common";
