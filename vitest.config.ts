@@ -5,6 +5,7 @@ import { tags } from "./lint/evidence/tags.ts";
 import { alias, liftoffOnly, onPostgres, startsProcesses } from "./tests/support/vitest-options.js";
 
 const template = "tests/support/template-database.ts";
+const cheapArgon2 = "tests/support/cheap-argon2.js";
 const freshBuild = "tests/support/fresh-build.ts";
 
 const project = (
@@ -22,7 +23,7 @@ export default defineConfig({
       project("in-process", ["tests/**/*.test.ts"], {
         exclude: ["tests/**/*.{built,postgres,browser,machine,chromium}.test.ts"],
         globalSetup: [template],
-        setupFiles: ["tests/support/cheap-argon2.ts"],
+        setupFiles: [cheapArgon2],
         typecheck: { enabled: true, include: ["tests/contract/*.test-d.ts"], tsconfig: "tests/contract/tsconfig.json" },
       }),
       // A project of its own: a worker ends when the next file has another environment, and a new one loads all modules.
@@ -31,7 +32,12 @@ export default defineConfig({
         // The page of mails shows each mail in a frame, whose address no server answers.
         environmentOptions: { happyDOM: { settings: { navigation: { disableChildFrameNavigation: true } } } },
       }),
-      project("built", ["tests/**/*.built.test.ts"], { globalSetup: [freshBuild, template], ...startsProcesses }),
+      project("built", ["tests/**/*.built.test.ts"], {
+        globalSetup: [freshBuild, template],
+        setupFiles: [cheapArgon2],
+        env: { HASHES: "cheap" }, // of the services
+        ...startsProcesses,
+      }),
       ...(onPostgres
         ? [
             project("postgres", ["tests/**/*.postgres.test.ts"], {

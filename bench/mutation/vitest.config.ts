@@ -20,7 +20,7 @@ export default defineConfig({
       "tests/contract/{configuration,dependencies,mail,smtp}.test.ts",
     ],
     globalSetup: ["tests/support/template-database.ts"],
-    setupFiles: ["tests/support/setup.ts", "tests/support/cheap-argon2.ts"],
+    setupFiles: ["tests/support/setup.ts", "tests/support/cheap-argon2.js"],
     isolate: false,
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { nodeFlags } from "./child-processes";
+import { serviceFlags } from "./child-processes";
 import { killSignal, recordedCoverage } from "./coverage/processes";
 import { administer, databaseUrlOf } from "./postgres";
 import { mailsIn, type SentMail } from "./printed-mails";
@@ -110,7 +110,7 @@ export async function spawnServer(
   folder = ".",
 ): Promise<RunningServer> {
   const port = Number(settings.PORT ?? (await freePort()));
-  const child = spawn("sh", [...withOnePipe, process.execPath, ...nodeFlags, "server/serve.js", build], {
+  const child = spawn("sh", [...withOnePipe, process.execPath, ...serviceFlags(settings), "server/serve.js", build], {
     cwd: folder,
     env: { PATH: process.env.PATH, NODE_ENV: "production", PORT: String(port), ...recordedCoverage, ...settings },
     stdio: ["ignore", "pipe", "pipe"],
