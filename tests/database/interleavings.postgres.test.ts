@@ -325,7 +325,7 @@ test.each([
   );
   expect(first).not.toBeNull();
   expect(second).toMatchObject({ status: 302, location: "/login" });
-  expect(second.cookies).toEqual({});
+  expect(second.cookies).toEqual({ notice: "notice%3Dsession_ended" });
   expect(await latchkey.execute("select email, idp_id, idp_blocked_at from users")).toEqual([
     { email, idp_id: "ada", idp_blocked_at: null },
   ]);

@@ -257,8 +257,8 @@ describe("connecting", () => {
   });
 
   test("that cannot start says why", async () => {
-    latchkey.configure({ ...google, IDP_PROVIDER: "oidc", IDP_ISSUER: "https://sso.example" });
-    nock("https://sso.example").get("/.well-known/openid-configuration").reply(503);
+    latchkey.configure({ ...google, IDP_PROVIDER: "oidc", IDP_ISSUER: "https://away.example" });
+    nock("https://away.example").get("/.well-known/openid-configuration").reply(503);
     const failed = await act(cookie, "connect-provider");
     expect(failed).toMatchObject({
       location: "/dashboard?notice=idp_failed",
