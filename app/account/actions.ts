@@ -70,7 +70,7 @@ function sessionsEnded(
   notice: "password_changed" | "password_removed" | "sessions_ended" | "idp_disconnected",
 ): Response {
   const location = `/dashboard?notice=${notice}${tokens > 0 ? "&tokens" : ""}`;
-  return kept ? keepSession(request, kept, location) : endedSession(request);
+  return kept ? keepSession(request, kept, location) : redirect("/login");
 }
 
 const refused = ({ intent, email }: AccountForm, errors: Record<string, string>) =>

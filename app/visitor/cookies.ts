@@ -50,6 +50,7 @@ function textCookie(name: string, lifetime: number) {
 export const noticeCookie = textCookie("notice", 60_000);
 
 export const toldOnce = (request: Request) => new URLSearchParams(noticeCookie.read(request) ?? "");
+
 /** The address that the login page fills in: after a reset, or if the owner of a session must sign in again. */
 export const loginAddressCookie = textCookie("login-address", 600_000);
 /** Set if this browser has signed in with the provider since its last logout. */

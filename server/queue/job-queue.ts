@@ -32,7 +32,7 @@ const waitingMails = {
   values: [mailQueue],
 };
 
-/** A job that was in its last try stays active: pg-boss ends it, so that no job can end every process that runs it. */
+/** Without those in their last try, which pg-boss ends: a job that kills its process would otherwise never end. */
 const interruptedJobs = {
   text: `update pgboss.job set state = 'retry' where state = 'active' and retry_count < retry_limit`,
 };
@@ -123,7 +123,7 @@ export class JobQueue {
     return worker;
   }
 
-  /** Makes the jobs due whose process was killed. No other process may work any. pg-boss does it after a minute. */
+  /** Makes the jobs of a killed process due, as pg-boss does after a minute. No other process may be working jobs. */
   async repeatInterrupted(): Promise<void> {
     await runStatement(this.#knex, interruptedJobs);
   }

@@ -309,7 +309,7 @@ describe("`groups`", () => {
     );
   });
 
-  test("makes no group that is no name, which `list --group` refuses, too", async () => {
+  test("refuses an invalid name of a group, as `list --group` does", async () => {
     const refusal = /^error: option '--\w+ <NAME>' argument 'Staff' is invalid\. A group has 1 to 64 characters/;
     for (const words of [
       ["groups", email, "--add", "Staff"],

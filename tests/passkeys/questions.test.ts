@@ -269,6 +269,7 @@ describe("to remove", () => {
     const cookie = cookieOf(await signInBy(authenticator));
     const removed = await act(cookie, "remove-passkey", { passkey: credentialOf(authenticator) });
     expect(removed).toMatchObject({ status: 302, location: "/login" });
+    expect(removed.cookies).not.toHaveProperty("notice"); // "Try again" would be wrong: it is removed.
     expect(await latchkey.execute("select * from sessions")).toEqual([]);
   });
 

@@ -22,7 +22,7 @@ beforeEach(async () => {
   ada = owner(userId, id);
 });
 
-/** As a logout does, which waits for no lock of the user: it can end the session between two statements of an action. */
+/** Ends the session between two statements of an action, as a logout can: it takes no lock of the user. */
 function endSessionWhenFound(): void {
   const { count } = SqlEntityManager.prototype;
   vi.spyOn(SqlEntityManager.prototype, "count").mockImplementation(async function (this: SqlEntityManager, ...args) {
@@ -32,7 +32,7 @@ function endSessionWhenFound(): void {
   });
 }
 
-const led = { status: 302, location: "/login", cookies: { notice: "notice%3Dsession_ended" } };
+const loginPage = { status: 302, location: "/login", cookies: { notice: "notice%3Dsession_ended" } };
 
 test.each([
   [
@@ -48,7 +48,7 @@ test.each([
 ])("%s leads to the login page if the session ends after it was found", async (_what, prepare) => {
   const send = await prepare();
   endSessionWhenFound();
-  expect(await send()).toMatchObject(led);
+  expect(await send()).toMatchObject(loginPage);
 });
 
 test("connecting the provider is refused if the session ends after it was found", async () => {

@@ -3,8 +3,8 @@ import { hash, verify } from "@node-rs/argon2";
 import { Argon2id } from "oslo/password";
 
 // More than half of the time of the tests of routes is Argon2. Here a hash takes one pass over 8 KiB, and states the
-// parameters that were asked for. Its salt tells it in every process. Hashes of other origins, such as decoys, are
-// verified as they are.
+// parameters that were asked for. Its salt marks it, so that every process knows it. Hashes of other origins, such
+// as decoys, are verified as they are.
 
 const cheap = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 const parameters = /m=\d+,t=\d+,p=\d+/;
