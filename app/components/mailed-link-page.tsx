@@ -25,9 +25,16 @@ interface WayInFormProps {
   link: LinkParameters;
   refused: LinkRefusal | undefined;
   passkeys: boolean;
+  externalSignIn?: ReactNode;
 }
 
-function PasskeyInstead({ purpose, link }: { purpose: LinkPurpose; link: LinkParameters }) {
+interface PasskeyInsteadProps {
+  purpose: LinkPurpose;
+  link: LinkParameters;
+  or: boolean;
+}
+
+function PasskeyInstead({ purpose, link, or }: PasskeyInsteadProps) {
   const t = useTexts();
   const submit = useSubmit();
   const [isKnown, setIsKnown] = useState(false);
@@ -48,7 +55,7 @@ function PasskeyInstead({ purpose, link }: { purpose: LinkPurpose; link: LinkPar
 
   return (
     <div {...usePasskeySupport()}>
-      <p className="or">{t("common.or")}</p>
+      {or && <p className="or">{t("common.or")}</p>}
       {isKnown && (
         <Notice role="alert">
           <Text of="link.passkeyExists" part={<Link to={withReturnTo("/login?notice=passkey", link.return_to)} />} />
@@ -64,8 +71,8 @@ function PasskeyInstead({ purpose, link }: { purpose: LinkPurpose; link: LinkPar
   );
 }
 
-/** Sets a password, or a passkey in its place. */
-function WayInForm({ purpose, link, refused, passkeys }: WayInFormProps) {
+/** Sets a password, or a passkey in its place. For an invited person, the provider is a third way. */
+function WayInForm({ purpose, link, refused, passkeys, externalSignIn }: WayInFormProps) {
   const t = useTexts();
   const { email, token, name, return_to: returnTo } = link;
   return (
@@ -79,32 +86,32 @@ function WayInForm({ purpose, link, refused, passkeys }: WayInFormProps) {
         <NewPasswordFields of="Password" email={email} errors={refused?.errors ?? {}} />
         <SubmitButton>{t(pages[purpose].submit)}</SubmitButton>
       </Form>
-      {passkeys && <PasskeyInstead purpose={purpose} link={link} />}
+      {externalSignIn}
+      {passkeys && <PasskeyInstead purpose={purpose} link={link} or={!externalSignIn} />}
     </>
   );
 }
 
 interface MailedLinkPageProps {
   purpose: LinkPurpose;
-  /** What stands before and after the form of a link that works. */
+  /** What stands before the form of a link that works. */
   before?: ReactNode;
-  after?: ReactNode;
+  externalSignIn?: ReactNode;
 }
 
-export function MailedLinkPage({ purpose, before, after }: MailedLinkPageProps) {
+export function MailedLinkPage({ purpose, before, externalSignIn }: MailedLinkPageProps) {
   const { t } = usePage();
   const { title, used, askingPage } = pages[purpose];
   const { problem, passkeys, registrationClosed, ...opened } = useLoaderData<WayInLink>();
   const refused = useActionData<LinkRefusal>();
   const link: LinkParameters = { ...opened, ...refused?.typed };
   const invalid = refused ? refused.invalidLink : problem && t(`link.${problem}`);
-  const form = <WayInForm {...{ purpose, link, refused }} passkeys={passkeys && !problem} />;
+  const form = <WayInForm {...{ purpose, link, refused, externalSignIn }} passkeys={passkeys && !problem} />;
   if (!invalid) {
     return (
       <Page title={t(title)}>
         {before}
         {form}
-        {after}
       </Page>
     );
   }

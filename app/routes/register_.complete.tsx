@@ -68,6 +68,6 @@ export default function CompleteRegistration() {
       {invited && <p>{t("complete.invited")}</p>}
     </>
   );
-  const after = invited?.provider && <ExternalSignIn {...invited} returnTo={returnTo} maxAge={null} />;
-  return <MailedLinkPage purpose="register" before={before} after={after} />;
+  const externalSignIn = invited?.provider && <ExternalSignIn {...invited} returnTo={returnTo} maxAge={null} />;
+  return <MailedLinkPage purpose="register" before={before} externalSignIn={externalSignIn} />;
 }

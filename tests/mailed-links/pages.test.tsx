@@ -27,6 +27,18 @@ test.each([
   expect(new FormData(form ?? undefined).get("email")).toBe(loaded.email);
 });
 
+test("an invited person reads the ways in in the order of the login page, the password's apart", async () => {
+  const invited = { name: "", provider: "Google", inApp: null };
+  await renderPage("/register/complete", CompleteRegistration, { loaded: { ...loaded, passkeys: true, invited } });
+  const ways = [...document.querySelectorAll("main button[type=submit], main .button, main .or")];
+  expect(ways.map(({ textContent }) => textContent?.trim())).toEqual([
+    "Create the account",
+    "or",
+    "Sign in with Google",
+    "Use a passkey instead",
+  ]);
+});
+
 describe.each([
   {
     path: "/reset-password",
