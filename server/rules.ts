@@ -35,6 +35,9 @@ export const longestPassword = 256;
 /** The maximum of a person's name, in Unicode code points. */
 export const longestName = 100;
 
+/** Whether a group can have this name. */
+export const isGroup = (text: string): boolean => /^[a-z0-9][a-z0-9._-]{0,63}$/.test(text);
+
 /** The maximum of an access token's name, in Unicode code points. */
 export const longestTokenName = 64;
 

@@ -1,10 +1,11 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { groupsOf, providerGroupsOf } from "../accounts/groups/membership";
-import { isGroup, maxGroups } from "../accounts/groups/names";
+import { maxGroups } from "../accounts/groups/names";
 import { parseAddress } from "../accounts/users/email-address";
 import { changeGroups, endEverySession, restoreUser, setEmail, suspendUser } from "../features/operator/user-access";
 import { clearLimits, type ListedUser, listUsers } from "../features/operator/user-administration";
 import { printable } from "../process/terminal";
+import { isGroup } from "../rules";
 import { withDatabase } from "./open-database";
 import { CommandError, counted, jsonOption, print, printToStderr, writeLine } from "./program";
 import { invitationRemoved, noAccount, withUser } from "./user";

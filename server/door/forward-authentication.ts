@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { distance } from "fastest-levenshtein";
 import type { Config } from "../config";
 import { log, onceAMinute } from "../log";
-import { isOlderThan, parseMaxAge } from "../rules";
+import { isGroup, isOlderThan, parseMaxAge } from "../rules";
 import { isConfidential } from "../settings/formats";
 import { accessTokensIn } from "./credentials";
 import { type Answer, failure } from "./endpoint-answers";
@@ -52,7 +52,7 @@ const mayWarn = onceAMinute();
 function warnOf(parameter: string): void {
   if (!mayWarn()) return;
   const named = almostKnown(parameter) ? parameter : "another parameter";
-  const known = "group=NAME, max_age=SECONDS (60 to 86400), tokens=on and user=email";
+  const known = "group=NAME (of a-z 0-9 . _ -), max_age=SECONDS (60 to 86400), tokens=on and user=email";
   log.warn({ parameter: named }, `${verifyPath} takes ${known} alone.`);
 }
 
@@ -84,6 +84,7 @@ function askedIn(url: string): Asked | null {
   if (wrong === undefined && (query === "" || parameters.length > 0)) {
     const [maxAge = null] = others.map(maxAgeIn).filter((seconds) => seconds !== null);
     const groups = new URLSearchParams(query).getAll("group");
+    if (!groups.every(isGroup)) warnOf("group"); // no user is in such a group: nobody is admitted
     return { groups, maxAge, tokens: names.includes("tokens"), byEmail: names.includes("user") };
   }
   warnOf(nameOf(wrong ?? ""));

@@ -85,9 +85,13 @@ describe("a query that an operator mistyped", () => {
     ["?maxage=60", "maxage"],
     ["?max_age=6", "max_age"],
     ["?max_age=60&max_age=60", "max_age"],
+    ["?group=Admins", "group"],
+    ["?group=admins,staff", "group"],
+    ["?group=", "group"],
   ])("%s is named in the log", async (query, parameter) => {
     await statusFor("member", query);
-    const msg = "/auth/verify takes group=NAME, max_age=SECONDS (60 to 86400), tokens=on and user=email alone.";
+    const msg =
+      "/auth/verify takes group=NAME (of a-z 0-9 . _ -), max_age=SECONDS (60 to 86400), tokens=on and user=email alone.";
     expect(warnings()).toEqual([{ level: 40, time: expect.any(String), parameter, msg }]);
   });
 

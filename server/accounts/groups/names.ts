@@ -1,10 +1,7 @@
 import { log } from "../../log";
-
-const name = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+import { isGroup } from "../../rules";
 
 export const maxGroups = 32; // of a user
-
-export const isGroup = (text: string): boolean => name.test(text);
 
 export const sortedGroups = (names: string[]): string[] => [...new Set(names)].sort();
 
