@@ -22,7 +22,7 @@ interface Failure {
   problem?: SignInProblem;
 }
 
-/** Why a call to another service failed. `xx`: a status of this class. */
+/** Why a call to the provider or the list of leaked passwords failed. `xx`: a status of this class. */
 export const callFailures = {
   timeout: { means: "The network, or the service is down.", problem: "noAnswer" },
   unreachable: { means: "The network, or the service is down.", problem: "noAnswer" },
@@ -35,11 +35,11 @@ export const callFailures = {
   too_large: { means: "The configured URL is not that endpoint." },
   not_json: { means: "The configured URL is not that endpoint." },
   unexpected: { means: "The configured URL is not that endpoint, or a field is missing." },
-  private_address: { means: "The host of `WEBHOOK_URL` has a private address." },
 } as const satisfies Record<string, Failure>;
 
 export type CallFailureReason =
   | Exclude<keyof typeof callFailures, `${string}xx`>
+  | "private_address" // of the host of WEBHOOK_URL alone
   | `${"redirect" | "status"} ${number}`;
 
 export const signInSteps = ["discovery", "exchange", "profile"] as const;
