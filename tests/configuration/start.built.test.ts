@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Check } from "#server/commands/doctor/check";
-import { failed, latchkey } from "../support/command";
+import { commandHere } from "../support/command";
 import { listen } from "../support/listen";
 import { type RunningServer, spawnServer, startServer } from "../support/server";
 
@@ -39,31 +39,34 @@ test("an invalid configuration ends the start with one message", async () => {
 });
 
 describe("the .env of the folder", () => {
-  const command = [resolve("server/serve.js"), resolve("build/index.js")];
-  const env = { PATH: process.env.PATH, NODE_ENV: "production" as const, ...unusableDatabase };
-
-  async function folderWith(lines: (port: number) => string): Promise<{ folder: string; port: number }> {
-    const folder = await mkdtemp(join(tmpdir(), "latchkey-start-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const { port, stop } = await listen(createServer());
-    onTestFinished(stop);
-    await writeFile(join(folder, ".env"), lines(port));
-    return { folder, port };
-  }
-
-  test("has the port beside an environment that overrides it", async () => {
-    const { folder, port } = await folderWith((used) => `PORT=${used}\nDATABASE_URL=mysql://not-this-one\n`);
-    const failed = await execute(process.execPath, command, { cwd: folder, env }).catch((error) => error);
-    expect(failed).toMatchObject({ code: 1, stdout: "", stderr: `Port ${port} cannot be used: EADDRINUSE.\n` });
-  });
-
-  const misspelt = (port: number) => `PORT=${port}\nREGISTRATON=closed\nSMTP_HOST=mail.example.com\nTZ=UTC\n`;
+  const misspelt = "REGISTRATON=closed\nSMTP_HOST=mail.example.com\n";
   const found = ["REGISTRATON is not a setting; REGISTRATION is", "SMTP_HOST in .env is not a setting"];
 
-  test("has misspelt names that the start names", async () => {
-    const { folder } = await folderWith(misspelt);
-    const warned = await execute(process.execPath, command, { cwd: folder, env }).catch((error) => error);
-    const lines: { msg: string }[] = warned.stdout
+  let folder: string;
+  let used: Awaited<ReturnType<typeof listen>>;
+  let start: { code: number; stdout: string; stderr: string };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "latchkey-start-"));
+    used = await listen(createServer());
+    const lines = `PORT=${used.port}\nDATABASE_URL=mysql://not-this-one\nTZ=UTC\n${misspelt}`;
+    await writeFile(join(folder, ".env"), lines);
+    const command = [resolve("server/serve.js"), resolve("build/index.js")];
+    const env = { PATH: process.env.PATH, NODE_ENV: "production" as const, ...unusableDatabase };
+    start = await execute(process.execPath, command, { cwd: folder, env }).catch((error) => error);
+  });
+
+  afterAll(async () => {
+    await used.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  test("has the port beside an environment that overrides it", () => {
+    expect(start).toMatchObject({ code: 1, stderr: `Port ${used.port} cannot be used: EADDRINUSE.\n` });
+  });
+
+  test("has misspelt names that the start names", () => {
+    const lines: { msg: string }[] = start.stdout
       .trim()
       .split("\n")
       .map((line: string) => JSON.parse(line));
@@ -71,8 +74,9 @@ describe("the .env of the folder", () => {
   });
 
   test("has misspelt names that `doctor` names", async () => {
-    const { folder } = await folderWith(misspelt);
-    const { stdout } = await latchkey(["doctor", "--json"], unusableDatabase, folder);
+    const home = process.cwd();
+    process.chdir(folder);
+    const { stdout } = await commandHere(["doctor", "--json"], unusableDatabase).finally(() => process.chdir(home));
     const checks: Check[] = JSON.parse(stdout);
     expect(checks.filter(({ name, status }) => name === "settings" && status === "warn")).toMatchObject(
       found.map((problem) => ({ found: problem })),
@@ -99,9 +103,8 @@ describe("the data folder", () => {
   });
 
   test("may have a path that is too long for a socket: commands say that it is in use", async () => {
-    expect(await latchkey(["user", "list"], database)).toEqual(
-      failed(`The data folder ${folder} is in use by another process.\n`),
-    );
+    const refused = { status: 1, stdout: "", stderr: `The data folder ${folder} is in use by another process.\n` };
+    expect(await commandHere(["user", "list"], database)).toEqual(refused);
   });
 
   test("is for one process at a time", async () => {
