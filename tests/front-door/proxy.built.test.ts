@@ -73,14 +73,9 @@ describe("limits per client", () => {
     return events.filter(({ requestId }) => requestId).map(({ event }) => event);
   }
 
-  test("count for the last forwarded address", { tags: ["15.3.4", "CVE-2026-45364"] }, async () => {
-    const clients = Array.from({ length: 51 }, (_, at) => `203.0.113.${at}, 198.51.100.7`);
-    expect(await registrationsFrom(clients)).toEqual([...Array(50).fill(requested), "registration.refused"]);
-  });
-
-  test("count for the /64 of an IPv6 address", { tags: ["15.3.4", "CVE-2026-45364"] }, async () => {
-    const ofOneNetwork = Array.from({ length: 50 }, (_, at) => `2001:db8:0:1::${at + 1}`);
-    expect(await registrationsFrom([...ofOneNetwork, "2001:db8:0:1:ffff::1", "2001:db8:0:2::1"])).toEqual([
+  test("count for the /64 of the last forwarded address", { tags: ["15.3.4", "CVE-2026-45364"] }, async () => {
+    const ofOneNetwork = Array.from({ length: 51 }, (_, at) => `203.0.113.${at}, 2001:db8:0:1:${at}::1`);
+    expect(await registrationsFrom([...ofOneNetwork, "203.0.113.0, 2001:db8:0:2::1"])).toEqual([
       ...Array(50).fill(requested),
       "registration.refused",
       requested,
