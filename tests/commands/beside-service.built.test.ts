@@ -58,7 +58,7 @@ async function account(): Promise<string> {
 
 test("a command changes the database that the service holds", async () => {
   const email = await account();
-  const { stdout } = await commandLine("user", "show", email, "--json");
+  const { stdout } = await latchkey("user", "show", email, "--json");
   expect(JSON.parse(stdout)).toMatchObject({ email, password: null });
 });
 
@@ -148,7 +148,7 @@ test("a long output arrives whole", async () => {
 
 test("a command that is interrupted ends in the service", async () => {
   const socket = net.connect(join(folder, ".commands"));
-  const lines = Array.from({ length: 30_000 }, (_, at) => JSON.stringify({ email: `gone-${at}@example.com` }));
+  const lines = Array.from({ length: 20_001 }, (_, at) => JSON.stringify({ email: `gone-${at}@example.com` }));
   const files = { many: Buffer.from(lines.join("\n")).toString("base64") };
   socket.write(`${JSON.stringify({ version, words: ["user", "import", "many"], files, isTTY: false })}\n`);
   await once(socket, "data"); // the first of three batches is written
