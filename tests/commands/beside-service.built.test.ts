@@ -225,19 +225,23 @@ test("a terminal sees no log lines", async () => {
   ]);
 });
 
-describe("the socket of a service that was killed", () => {
+describe("after a kill of the service", () => {
   beforeAll(async () => {
     await server.kill();
     expect(await readdir(folder)).toContain(".commands");
     server = await startServer({ DATABASE_URL: `pglite:${folder}` });
   });
 
-  test("is taken over by the next", async () => {
+  test("its data folder is ready for the next", async () => {
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+  });
+
+  test("its socket is taken over by the next", async () => {
     expect(await latchkey("user", "show", await account())).toMatchObject({ status: 0, stderr: "" });
   });
 
-  test("is removed by a stop", async () => {
-    await server.stop();
+  test("the next removes its socket at a stop", async () => {
+    expect(await server.stop()).toBe(0);
     expect(await readdir(folder)).not.toContain(".commands");
   });
 });

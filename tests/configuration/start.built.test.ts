@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Check } from "#server/commands/doctor/check";
 import { commandHere } from "../support/command";
 import { listen } from "../support/listen";
@@ -117,13 +117,5 @@ describe("the data folder", () => {
     const modes = await Promise.all(files.map(async (name) => [name, (await stat(join(folder, name))).mode & 0o077]));
     expect(files.length).toBeGreaterThan(100);
     expect(modes.filter(([, mode]) => mode !== 0)).toEqual([]);
-  });
-
-  test("outlives a kill", async () => {
-    await first.kill();
-    const next = await startServer(database);
-    onTestFinished(next.kill);
-    expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
-    expect(await next.stop()).toBe(0);
   });
 });
