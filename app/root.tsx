@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { languages } from "#server/languages/languages";
 import { ErrorPage, Footer, NoPasswords } from "./components/page";
 import { useFocusOnArrival } from "./document/focus";
-import { lowPriority, PageForBrowser, pageContentId, usePage } from "./document/page-context";
+import { lowPriority, PageForBrowser, usePage } from "./document/page-context";
 import { BeforeHydration, PageScripts } from "./document/remix-internals";
 import { noPasswords, useHead, usePageHandle } from "./document/title";
 import styles from "./styles/latchkey.css";
@@ -38,8 +38,6 @@ export function Layout({ children }: { children: ReactNode }) {
           <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
         )}
         {brand.colors && <link rel="stylesheet" href={brand.colors} />}
-        {/* The card and the languages are centred: painted before all of them is read, they would move. */}
-        <link rel="expect" href={`#${pageContentId}`} blocking="render" />
         {/* The browser loads the texts beside the scripts. */}
         <link rel="preload" as="fetch" href={textsPath} {...lowPriority} />
       </head>

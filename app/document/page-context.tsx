@@ -53,16 +53,16 @@ export function Text<Key extends PageText>({ of, values, part }: TextProps<Key>)
   return createElement(Fragment, null, ...children); // without keys: two pieces may be the same
 }
 
-export const pageContentId = "page-content";
+const elementId = "page-content";
 
 /** The data for hydration, without the texts. They are in an attribute, because React escapes its value. */
 export function PageForBrowser() {
   const { texts: _texts, nonce: _nonce, ...content } = usePage();
-  return <data id={pageContentId} value={JSON.stringify(content)} hidden />;
+  return <data id={elementId} value={JSON.stringify(content)} hidden />;
 }
 
 export async function pageOfDocument(): Promise<PageContent> {
-  const value = document.getElementById(pageContentId)?.getAttribute("value") ?? "";
+  const value = document.getElementById(elementId)?.getAttribute("value") ?? "";
   const content: Omit<PageContent, "texts" | "nonce"> = JSON.parse(value);
   // The mode and the credentials of the preload: with others, or with `crossorigin` there, WebKit loads the file twice.
   const answer = await fetch(content.textsPath, { mode: "no-cors", credentials: "include" });

@@ -56,6 +56,20 @@ test.each(withPasskeys)("%s has no layout shift while it loads in a browser %s",
   expect(shifts).toBe(0);
 });
 
+test("the first languages do not move for those that are read later", async () => {
+  const page = await site.visit({ viewport: { width: 375, height: 740 } });
+  const place = async () => {
+    await page.goto("/login");
+    return page.getByRole("button", { name: "English" }).boundingBox();
+  };
+  const placed = await place();
+  await page.route("/login", async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replace(/Deutsch.*/s, "") });
+  });
+  expect(await place()).toEqual(placed);
+});
+
 test("hydration leaves the entry of the history alone", async () => {
   const page = await site.visit();
   await page.addInitScript(() => {

@@ -52,12 +52,6 @@ test.each(pages)("%s preloads with low priority", async (path) => {
   for (const link of await preloads(path)) expect(link).toContain('fetchpriority="low"');
 });
 
-test.each(pages)("%s is painted once the browser has read the languages, its last part", async (path) => {
-  const { body } = await latchkey.send(path);
-  const [, id] = /<link rel="expect" href="#([^"]+)" blocking="render"/.exec(body) ?? [];
-  expect(body.indexOf(`id="${id}"`)).toBeGreaterThan(body.indexOf("</footer>"));
-});
-
 test("a page with two errors has the focus at the first", async () => {
   const visitor = await latchkey.register("ada@example.com");
   const form = { intent: "change-password", currentPassword: "wrong", ...twice("short") };
