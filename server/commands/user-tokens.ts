@@ -52,7 +52,10 @@ export function addUserTokenCommands(user: Command): void {
     )
     .requiredOption("--name <NAME>", "which program it is for")
     .requiredOption("--origin <ORIGIN>", "of the application: that of APP_URL, or one that RETURN_ORIGINS allows")
-    .option("--days <DAYS>", "7, 30, 90 or 365, at most ACCESS_TOKEN_DAYS (default: the longest up to 90)")
+    .option(
+      "--days <DAYS>",
+      "days until it ends: 7, 30, 90 or 365, at most ACCESS_TOKEN_DAYS (default: the longest up to 90)",
+    )
     .action(create);
   user
     .command("remove-token <EMAIL>")

@@ -84,7 +84,7 @@ function askedIn(url: string): Asked | null {
   if (wrong === undefined && (query === "" || parameters.length > 0)) {
     const [maxAge = null] = others.map(maxAgeIn).filter((seconds) => seconds !== null);
     const groups = new URLSearchParams(query).getAll("group");
-    if (!groups.every(isGroup)) warnOf("group"); // no user is in such a group: nobody is admitted
+    if (!groups.every(isGroup)) warnOf("group"); // no user can be in such a group
     return { groups, maxAge, tokens: names.includes("tokens"), byEmail: names.includes("user") };
   }
   warnOf(nameOf(wrong ?? ""));

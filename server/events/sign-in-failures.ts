@@ -22,7 +22,7 @@ interface Failure {
   problem?: SignInProblem;
 }
 
-/** Why a call to the provider or the list of leaked passwords failed. `xx`: a status of this class. */
+/** Why a call to another service failed. `xx`: a status of this class. */
 export const callFailures = {
   timeout: { means: "The network, or the service is down.", problem: "noAnswer" },
   unreachable: { means: "The network, or the service is down.", problem: "noAnswer" },

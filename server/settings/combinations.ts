@@ -1,7 +1,7 @@
 import { deliveryEventsOf, tellingDrivers } from "../mail-services/services";
 import { allowedTarget, wildcardDomain } from "../origins/return-to";
 import { either, isConfidential, notHttps } from "./formats";
-import { hasLogout } from "./provider-names";
+import { mayHaveLogout } from "./provider-names";
 import { isWithin } from "./session-domain";
 import type { KnownValues, Values } from "./settings";
 
@@ -72,7 +72,7 @@ export function brokenRules(values: KnownValues, appUrl: string | undefined, pro
     [needsTls && isPlain(values.IDP_PROFILE_URL), `IDP_PROFILE_URL ${notHttps}`],
     [values.IDP_NAME && isAnotherProvider, "IDP_NAME must not be set: IDP_PROVIDER is not oidc"],
     [
-      values.IDP_LOGOUT && hasProvider && IDP_PROVIDER && !hasLogout[IDP_PROVIDER],
+      values.IDP_LOGOUT && hasProvider && IDP_PROVIDER && !mayHaveLogout[IDP_PROVIDER],
       `IDP_LOGOUT must be off: ${IDP_PROVIDER} has no logout for applications (end_session_endpoint)`,
     ],
     [values.IDP_GROUPS_CLAIM && isAnotherProvider, "IDP_GROUPS_CLAIM must not be set: IDP_PROVIDER is not oidc"],

@@ -3,8 +3,8 @@ export const providerNames = ["google", "github", "gitlab", "discord", "oidc"] a
 
 export type ProviderName = (typeof providerNames)[number];
 
-/** Whether an application can log somebody out there (OpenID Connect RP-Initiated Logout 1.0, `end_session_endpoint`). */
-export const hasLogout: Record<ProviderName, boolean> = {
+/** False: it has no `end_session_endpoint` (OpenID Connect RP-Initiated Logout 1.0). True: its discovery document decides. */
+export const mayHaveLogout: Record<ProviderName, boolean> = {
   google: false,
   github: false,
   gitlab: true,

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Check } from "#server/commands/doctor/check";
-import { commandHere } from "../support/command";
+import { failed, latchkey } from "../support/command";
 import { listen } from "../support/listen";
 import { type RunningServer, spawnServer, startServer } from "../support/server";
 
@@ -74,9 +74,7 @@ describe("the .env of the folder", () => {
   });
 
   test("has misspelt names that `doctor` names", async () => {
-    const home = process.cwd();
-    process.chdir(folder);
-    const { stdout } = await commandHere(["doctor", "--json"], unusableDatabase).finally(() => process.chdir(home));
+    const { stdout } = await latchkey(["doctor", "--json"], unusableDatabase, folder);
     const checks: Check[] = JSON.parse(stdout);
     expect(checks.filter(({ name, status }) => name === "settings" && status === "warn")).toMatchObject(
       found.map((problem) => ({ found: problem })),
@@ -103,8 +101,9 @@ describe("the data folder", () => {
   });
 
   test("may have a path that is too long for a socket: commands say that it is in use", async () => {
-    const refused = { status: 1, stdout: "", stderr: `The data folder ${folder} is in use by another process.\n` };
-    expect(await commandHere(["user", "list"], database)).toEqual(refused);
+    expect(await latchkey(["user", "list"], database)).toEqual(
+      failed(`The data folder ${folder} is in use by another process.\n`),
+    );
   });
 
   test("is for one process at a time", async () => {

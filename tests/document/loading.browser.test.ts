@@ -56,7 +56,7 @@ test.each(withPasskeys)("%s has no layout shift while it loads in a browser %s",
   expect(shifts).toBe(0);
 });
 
-test("the first languages do not move for those that are read later", async () => {
+test("on a phone, the first languages stay in place when the others have been read", async () => {
   const page = await site.visit({ viewport: { width: 375, height: 740 } });
   const place = async () => {
     await page.goto("/login");

@@ -1,12 +1,9 @@
-import { createServer } from "node:http";
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { answerVerification } from "#server/door/forward-authentication";
-import { parseTarget } from "#server/door/request-target";
+import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { configure } from "../support/configure";
-import { listen } from "../support/listen";
 import { recordLog } from "../support/logged";
 import { exchange } from "../support/raw-http";
+import { serveVerification } from "../support/verification";
 
 // The seed is new in every run; fast-check prints it with the counterexample when a property fails.
 fc.configureGlobal({ verbose: fc.VerbosityLevel.Verbose });
@@ -15,22 +12,13 @@ const log = recordLog();
 const path = "/auth/verify";
 const user = { id: "1", email: "ada@example.com", name: null, signedInAt: new Date() };
 const groups: Record<string, string[]> = { member: ["admins"], outsider: [] };
-let server: Awaited<ReturnType<typeof listen>>;
+const port = serveVerification({
+  findUser: async (token) => ({ ...user, groups: groups[token] ?? [] }),
+  findProgram: async () => null,
+});
 let minute = Date.now();
 
-beforeAll(async () => {
-  const config = configure({});
-  const findUser = async (token: string) => ({ ...user, groups: groups[token] ?? [] });
-  const finders = { findUser, findProgram: async () => null };
-  const verify = createServer((request, response) => {
-    const target = parseTarget(request.url ?? "");
-    if (target?.path !== path) return void response.writeHead(404).end();
-    void answerVerification(response, { request, target, config, finders });
-  });
-  server = await listen(verify);
-});
-
-afterAll(() => server.stop());
+beforeAll(() => void configure({}));
 
 beforeEach(() => {
   minute += 60_000; // a line is logged again
@@ -39,7 +27,7 @@ beforeEach(() => {
 
 async function statusFor(name: string, query: string): Promise<number> {
   const lines = [`GET ${path}${query} HTTP/1.1`, "Host: localhost", `Cookie: session=${name}`, "Connection: close"];
-  return (await exchange(server.port, lines)).status;
+  return (await exchange(port(), lines)).status;
 }
 
 const warnings = () => log.lines().map((line) => JSON.parse(line));
@@ -115,7 +103,7 @@ describe("a query that an operator mistyped", () => {
 describe("user=email", () => {
   const remoteUser = async (query: string) => {
     const lines = [`GET ${path}${query} HTTP/1.1`, "Host: localhost", "Cookie: session=member", "Connection: close"];
-    return (await exchange(server.port, lines)).headers["remote-user"];
+    return (await exchange(port(), lines)).headers["remote-user"];
   };
 
   test.each([

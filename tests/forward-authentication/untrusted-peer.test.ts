@@ -1,25 +1,15 @@
-import { createServer } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { answerVerification } from "#server/door/forward-authentication";
-import { parseTarget } from "#server/door/request-target";
+import { beforeAll, describe, expect, test } from "vitest";
 import { configure } from "../support/configure";
 import { sendPlainly } from "../support/http";
-import { listen } from "../support/listen";
+import { serveVerification } from "../support/verification";
 
 const user = { id: "1", email: "ada@example.com", name: null, groups: [], signedInAt: new Date() };
-let server: Awaited<ReturnType<typeof listen>>;
-
-beforeAll(async () => {
-  const config = configure({ TRUST_PROXY: "192.0.2.0/24", RETURN_ORIGINS: "https://app.example" });
-  const findUser = async (_token: string, audience: () => string) => ({ ...user, token: `for ${audience()}` });
-  const finders = { findUser, findProgram: async () => null };
-  const verify = createServer((request, response) => {
-    void answerVerification(response, { request, target: parseTarget(request.url ?? "")!, config, finders });
-  });
-  server = await listen(verify);
+const port = serveVerification({
+  findUser: async (_token, audience) => ({ ...user, token: `for ${audience()}` }),
+  findProgram: async () => null,
 });
 
-afterAll(() => server.stop());
+beforeAll(() => void configure({ TRUST_PROXY: "192.0.2.0/24", RETURN_ORIGINS: "https://app.example" }));
 
 const forwarded = {
   "X-Forwarded-Proto": "https",
@@ -28,7 +18,7 @@ const forwarded = {
   Accept: "text/html,application/xhtml+xml,*/*;q=0.8",
 };
 
-const own = () => `http://localhost:${server.port}`;
+const own = () => `http://localhost:${port()}`;
 
 /** The status of the answer, and the headers that depend on what the proxy is believed. */
 async function verify(sent: Record<string, string>) {

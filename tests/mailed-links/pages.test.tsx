@@ -27,7 +27,7 @@ test.each([
   expect(new FormData(form ?? undefined).get("email")).toBe(loaded.email);
 });
 
-test("an invited person reads the ways in in the order of the login page, the password's apart", async () => {
+test('the page of an invitation has one "or", and below it the provider and the passkey', async () => {
   const invited = { name: "", provider: "Google", inApp: null };
   await renderPage("/register/complete", CompleteRegistration, { loaded: { ...loaded, passkeys: true, invited } });
   const ways = [...document.querySelectorAll("main button[type=submit], main .button, main .or")];

@@ -1,13 +1,8 @@
-import { createServer } from "node:http";
-import { afterAll, beforeAll } from "vitest";
-import { config } from "#server/config";
-import { answerVerification } from "#server/door/forward-authentication";
-import { parseTarget } from "#server/door/request-target";
 import { identityFinders } from "#server/features/application/identity";
 import * as tokens from "~/routes/account.tokens";
-import { listen } from "./listen";
 import { exchange } from "./raw-http";
 import { call, get, post, type RequestOptions } from "./route-calls";
+import { serveVerification } from "./verification";
 
 export const app = "https://app.example";
 
@@ -48,24 +43,12 @@ export const bearer = (token: string) => `Authorization: Bearer ${token}`;
 export const basic = (token: string, user = "ada") =>
   `Authorization: Basic ${Buffer.from(`${user}:${token}`).toString("base64")}`;
 
-/** `/auth/verify` over HTTP, in this process. */
 export function startVerify() {
-  let server: Awaited<ReturnType<typeof listen>>;
-
-  beforeAll(async () => {
-    const finders = identityFinders();
-    const verify = createServer((request, response) => {
-      const target = parseTarget(request.url ?? "");
-      if (target) void answerVerification(response, { request, target, config: config(), finders });
-    });
-    server = await listen(verify);
-  });
-
-  afterAll(() => server.stop());
+  const port = serveVerification(identityFinders());
 
   /** @param lines headers of the request; those of the proxy are added, unless `from` is `null` */
   return (lines: string[], query = "?tokens=on", from: string | null = app, body?: string) =>
-    exchange(server.port, [
+    exchange(port(), [
       `GET /auth/verify${query} HTTP/1.1`,
       "Host: latchkey.internal",
       ...(from === null ? [] : proxied(from)),
