@@ -23,7 +23,7 @@ export const en = {
       terms: "Terms",
     },
     login: {
-      description: "Log in to your account with {brand}.",
+      description: "Log in to your {brand} account.",
       createAccount: "No account yet? <register>Create one</register>",
       emailChanged: "Your email address was changed. Log in with the new one.",
       idpFailed: "Signing in with {provider} did not work.",
@@ -48,10 +48,10 @@ export const en = {
       noAnswer: "There was no answer from {provider}.",
       noEmail: "There was no email address in what {provider} sent.",
       otherAccount: "Use another account",
-      otherIdentity: "Your account is connected to another account of {provider}. Use that one, or log in another way.",
+      otherIdentity: "Your account is connected to another {provider} account. Use that one, or log in another way.",
       stale: "It took too long.",
       takenIdentity:
-        "That account of {provider} is already connected to another account here. To open the other account, log out, then log in with {provider}.",
+        "That {provider} account is already connected to another account here. To open the other account, log out, then log in with {provider}.",
       unverified: "Your email address is not confirmed by {provider}.",
     },
     inApp: {
@@ -63,7 +63,7 @@ export const en = {
       unknown: "You are in the browser of an app. Signing in with {provider} does not work here.",
     },
     forgot: {
-      description: "Choose a new password for your account with {brand}, by a link in a mail.",
+      description: "Choose a new password for your {brand} account, by a link in a mail.",
       lead: "Enter the email address of your account. We will mail you a link to choose a new password.",
       send: "Send the link",
       sent: "If there is an account for <address>{address}</address>, a link to reset its password is on its way.",
@@ -83,7 +83,7 @@ export const en = {
     },
     sent: {
       askedAgain: "Asked again.",
-      help: "Look into the spam folder, check the address, and ask again.",
+      help: "Look in the spam folder, check the address, and ask again.",
       limit: {
         one: "At most {count} mail is sent to an address in a quarter of an hour.",
         other: "At most {count} mails are sent to an address in a quarter of an hour.",
@@ -428,7 +428,7 @@ export const en = {
     /** One for each type of event: an account's history tells of nothing else. */
     events: {
       "email_change.completed": "The email address was changed",
-      "email_change.requested": "Another email address was asked for",
+      "email_change.requested": "A change of the email address was asked for",
       "idp.failed": "A sign-in with {provider} was refused",
       "idp.kept": "The sign-in with {provider} was confirmed",
       "idp.linked": "Sign-in with {provider} was added",
@@ -608,7 +608,7 @@ export const en = {
       what: "{provider} can no longer be used to sign in to your account, and every other browser was signed out.",
     },
     noPasswords: {
-      secure: "If it was not you, secure your account of {provider}: whoever can use it can sign in here.",
+      secure: "If it was not you, secure your {provider} account: whoever can use it can sign in here.",
       undo: "Then log in, undo on your account page what was not you, and end every other session:",
     },
     accountDeleted: {

@@ -249,7 +249,7 @@ test("every form but that of the logout names the account of the page", async ()
 });
 
 const takenIdentity =
-  " That account of Google is already connected to another account here. To open the other account, log out, then log in with Google.";
+  " That Google account is already connected to another account here. To open the other account, log out, then log in with Google.";
 
 test.each([
   [null, ""],

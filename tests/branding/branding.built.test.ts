@@ -146,9 +146,9 @@ describe("the reset mail", () => {
 const noindex = '<meta name="robots" content="noindex"/>';
 
 describe.each([
-  ["/login", "Log in to your account with"],
+  ["/login", "Log in to your"],
   ["/register", "Create an account with"],
-  ["/forgot-password", "Choose a new password for your account with"],
+  ["/forgot-password", "Choose a new password for your"],
 ])("search engines", (path, description) => {
   test(`may list ${path}`, async () => {
     expect((await latchkey.send(path)).body).not.toContain(noindex);

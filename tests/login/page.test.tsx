@@ -140,7 +140,7 @@ describe("a notice", () => {
   const again = "Try again, or log in another way.";
   const connect = "Log in, then connect Google on your account page.";
   const create = `${connect} No account yet? Create one`;
-  const another = "Your account is connected to another account of Google. Use that one, or log in another way.";
+  const another = "Your account is connected to another Google account. Use that one, or log in another way.";
 
   describe.each([
     ["cancelled", `It was cancelled. ${again}`],
