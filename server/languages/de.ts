@@ -21,7 +21,7 @@ export const de: Texts = {
       terms: "Nutzungsbedingungen",
     },
     login: {
-      description: "Melden Sie sich bei Ihrem Konto von {brand} an.",
+      description: "Melden Sie sich bei {brand} an.",
       createAccount: "Noch kein Konto? <register>Konto erstellen</register>",
       emailChanged: "Ihre E‑Mail-Adresse wurde geändert. Melden Sie sich mit der neuen an.",
       idpFailed: "Die Anmeldung mit {provider} hat nicht funktioniert.",
@@ -48,10 +48,10 @@ export const de: Texts = {
       noEmail: "Von {provider} kam keine E‑Mail-Adresse.",
       otherAccount: "Ein anderes Konto verwenden",
       otherIdentity:
-        "Ihr Konto ist mit einem anderen Konto von {provider} verbunden: Melden Sie sich damit oder auf anderem Weg an.",
+        "Ihr Konto ist mit einem anderen Konto bei {provider} verbunden: Melden Sie sich damit oder auf anderem Weg an.",
       stale: "Es hat zu lange gedauert.",
       takenIdentity:
-        "Dieses Konto von {provider} ist hier bereits mit einem anderen Konto verbunden. Um das andere Konto zu öffnen, melden Sie sich ab und dann mit {provider} an.",
+        "Dieses Konto bei {provider} ist hier bereits mit einem anderen Konto verbunden. Um das andere Konto zu öffnen, melden Sie sich ab und dann mit {provider} an.",
       unverified: "Ihre E‑Mail-Adresse ist von {provider} nicht bestätigt.",
     },
     inApp: {
@@ -63,7 +63,7 @@ export const de: Texts = {
       unknown: "Sie sind im Browser einer App. Die Anmeldung mit {provider} funktioniert hier nicht.",
     },
     forgot: {
-      description: "Legen Sie mit einem Link in einer E‑Mail ein neues Passwort für Ihr Konto von {brand} fest.",
+      description: "Legen Sie mit einem Link in einer E‑Mail ein neues Passwort für Ihr Konto bei {brand} fest.",
       lead: "Geben Sie die E‑Mail-Adresse Ihres Kontos ein. Wir senden Ihnen einen Link, mit dem Sie ein neues Passwort festlegen.",
       send: "Link senden",
       sent: "Falls es ein Konto für <address>{address}</address> gibt, ist ein Link zum Zurücksetzen des Passworts unterwegs.",
@@ -96,8 +96,8 @@ export const de: Texts = {
       thatAddress: "diese Adresse",
       title: "Prüfen Sie Ihr Postfach",
       works: {
-        one: "Er funktioniert einmal und {count} Minute lang.",
-        other: "Er funktioniert einmal und {count} Minuten lang.",
+        one: "Er ist {count} Minute gültig und funktioniert nur einmal.",
+        other: "Er ist {count} Minuten gültig und funktioniert nur einmal.",
       },
     },
     link: {
@@ -105,8 +105,8 @@ export const de: Texts = {
       formAnyway: "Diesen Link trotzdem versuchen",
       incomplete: "Dieser Link ist nicht vollständig: Kopieren Sie ihn ganz aus der E‑Mail.",
       invalidHelp: {
-        one: "Ein Link funktioniert einmal und {count} Minute lang. Wir können Ihnen einen neuen senden.",
-        other: "Ein Link funktioniert einmal und {count} Minuten lang. Wir können Ihnen einen neuen senden.",
+        one: "Ein Link ist {count} Minute gültig und funktioniert nur einmal. Wir können Ihnen einen neuen senden.",
+        other: "Ein Link ist {count} Minuten gültig und funktioniert nur einmal. Wir können Ihnen einen neuen senden.",
       },
       invitedHelp:
         "Solange Ihre Einladung gilt, können wir Ihnen einen neuen Link senden. Danach wenden Sie sich an die Person, die Sie eingeladen hat.",
@@ -164,8 +164,8 @@ export const de: Texts = {
       declined: "Es wurde nichts geändert, und der Link funktioniert nicht mehr.",
       lead: "Danach melden Sie sich mit der neuen Adresse an, und E‑Mails gehen dorthin. Bestätigen Sie nur, wenn das Konto Ihres ist und Sie selbst darum gebeten haben.",
       linkWorks: {
-        one: "Ein Link funktioniert einmal und {count} Minute lang.",
-        other: "Ein Link funktioniert einmal und {count} Minuten lang.",
+        one: "Ein Link ist {count} Minute gültig und funktioniert nur einmal.",
+        other: "Ein Link ist {count} Minuten gültig und funktioniert nur einmal.",
       },
       newAddress: "Neue Adresse",
       oldAddress: "Bisherige Adresse",
@@ -261,7 +261,7 @@ export const de: Texts = {
       ends: "Endet am <time>{moment}</time>",
       goOn: "Ihre Tokens für Programme gelten weiter: <tokens>ansehen</tokens>.",
       lastUsed: "Zuletzt verwendet am <time>{moment}</time>",
-      lead: "Ein Skript, ein Kalender oder ein Build kann sich nicht anmelden. Es sendet stattdessen ein Token und handelt damit in einer Anwendung als Sie, bis das Token endet. Geben Sie jedem Programm ein eigenes.",
+      lead: "Ein Skript, ein Kalender oder ein Build kann sich nicht anmelden. Es sendet stattdessen ein Token und handelt damit in einer Anwendung in Ihrem Namen, bis das Token endet. Geben Sie jedem Programm ein eigenes.",
       link: "Tokens für Programme",
       made: "Erstellt am <time>{moment}</time>",
       make: "Token erstellen",
@@ -375,7 +375,7 @@ export const de: Texts = {
     },
     account: {
       answerFirst:
-        "Jemand anderes könnte einen Anmeldeweg hinzugefügt haben. Geben Sie zuerst an, welche davon Ihnen gehören, und entfernen Sie dann das Passwort.",
+        "Jemand anders könnte einen Anmeldeweg hinzugefügt haben. Geben Sie zuerst an, welche davon Ihnen gehören, und entfernen Sie dann das Passwort.",
       accountsComeFromIt: "Die Verbindung kann nicht getrennt werden: Die Konten kommen von diesem Dienst.",
       alreadyConnected: "Die Verbindung besteht bereits.",
       changedMeanwhile: "Das Passwort wurde inzwischen durch eine andere Anfrage geändert. Diese hat nichts geändert.",
@@ -388,7 +388,7 @@ export const de: Texts = {
       enterEmail: "Geben Sie eine E‑Mail-Adresse ein.",
       keepRefused:
         "Diese Sitzung kann das nicht beantworten. Melden Sie sich neu an, mit Ihrem neuen Passwort oder Passkey.",
-      kept: "Es bleibt.",
+      kept: "Dieser Anmeldeweg bleibt bestehen.",
       nameChanged: "Ihr Name ist gespeichert.",
       noPassword: "Dieses Konto hat noch kein Passwort. Wählen Sie unten „Passwort per E‑Mail festlegen“.",
       onlyWayIn: "Das ist der einzige Weg in Ihr Konto: Fügen Sie zuerst einen anderen hinzu.",
@@ -415,7 +415,7 @@ export const de: Texts = {
       wrongPassword: "Das ist nicht Ihr aktuelles Passwort.",
     },
     tokens: {
-      chooseDays: "Wählen Sie eine der Zeiten.",
+      chooseDays: "Wählen Sie eine der Laufzeiten.",
       chooseOrigin: "Wählen Sie eine Anwendung, bei der Sie sich hier anmelden: ihre Adresse ohne Pfad.",
       enterName: "Geben Sie einen Namen mit 1 bis 64 Zeichen in einer Zeile ein.",
       gone: "Dieses Token gibt es nicht mehr.",
@@ -437,12 +437,12 @@ export const de: Texts = {
     },
     events: {
       "email_change.completed": "Die E‑Mail-Adresse wurde geändert",
-      "email_change.requested": "Eine andere E‑Mail-Adresse wurde angefordert",
+      "email_change.requested": "Eine Änderung der E‑Mail-Adresse wurde angefordert",
       "idp.failed": "Eine Anmeldung mit {provider} wurde abgelehnt",
       "idp.kept": "Die Anmeldung mit {provider} wurde bestätigt",
       "idp.linked": "Die Anmeldung mit {provider} wurde hinzugefügt",
       "idp.unlinked": "Die Anmeldung mit {provider} wurde entfernt",
-      "limits.cleared": "Begrenzungen von Versuchen wurden aufgehoben",
+      "limits.cleared": "Die Begrenzung der Versuche wurde aufgehoben",
       "mail.bounced": "Eine E‑Mail kam nicht an",
       "mail.complained": "Eine E‑Mail wurde als Spam gemeldet",
       "mail.refused": "E‑Mail vom Maildienst abgelehnt: {mail}",
@@ -515,7 +515,7 @@ export const de: Texts = {
       lead: "Legen Sie ein Passwort dafür fest:",
       signIn: "Sie melden sich dort mit {provider} an:",
       subject: "Ihr Konto bei {brand}",
-      what: "Für Sie wurde ein Konto angelegt: {email}.",
+      what: "Für Sie wurde ein Konto erstellt: {email}.",
     },
     registration: {
       button: "Passwort festlegen",
@@ -554,7 +554,7 @@ export const de: Texts = {
         "Wenn {oldEmail} nicht Ihr Konto ist oder Sie das nicht angefordert haben, bestätigen Sie nicht: Sonst bekäme ein fremdes Konto Ihre Adresse.",
       lead: "Bestätigen Sie Ihre neue E-Mail-Adresse:",
       subject: "Neue E-Mail-Adresse bestätigen",
-      what: "Das Konto {oldEmail} soll diese Adresse erhalten. Wenn Sie bestätigen, melden Sie sich mit dieser Adresse an jenem Konto an, und seine E-Mails kommen hierher.",
+      what: "Das Konto {oldEmail} soll diese Adresse erhalten. Wenn Sie bestätigen, melden Sie sich bei jenem Konto mit dieser Adresse an, und seine E-Mails kommen hierher.",
     },
     addressTaken: {
       free: "Um die Adresse für das andere Konto zu verwenden, melden Sie sich zuerst bei diesem an und löschen Sie es oder ändern Sie seine Adresse:",
@@ -591,7 +591,7 @@ export const de: Texts = {
     tokenMade: {
       act: "Wenn Sie das nicht waren, setzen Sie Ihr Passwort zurück. Das beendet alle Tokens und meldet jeden Browser ab:",
       subject: "Ein Token für ein Programm wurde erstellt",
-      what: "Ein Programm kann damit {origin} als Sie benutzen, bis {moment}.",
+      what: "Damit kann ein Programm {origin} in Ihrem Namen benutzen, bis zum {moment}.",
     },
     passkey: {
       added: "Ein Passkey wurde hinzugefügt",
@@ -616,7 +616,7 @@ export const de: Texts = {
     },
     noPasswords: {
       secure:
-        "Wenn Sie das nicht waren, sichern Sie Ihr Konto von {provider}: Wer es benutzen kann, kann sich hier anmelden.",
+        "Wenn Sie das nicht waren, sichern Sie Ihr Konto bei {provider}: Wer es benutzen kann, kann sich hier anmelden.",
       undo: "Melden Sie sich dann an, machen Sie auf Ihrer Kontoseite rückgängig, was nicht von Ihnen ist, und beenden Sie alle anderen Sitzungen:",
     },
     accountDeleted: {
