@@ -72,7 +72,7 @@ export const fr: Texts = {
       description: "Créez un compte {brand}.",
       closed: "Il n’est pas possible de créer de nouveaux comptes ici.",
       domains: "Les comptes sont réservés aux adresses de certains domaines.",
-      invited: "J’ai été invité(e) : envoyer le lien",
+      invited: "J’ai une invitation : envoyer le lien",
       lead: "Nous vous enverrons un lien pour choisir un mot de passe.",
       logIn: "Vous avez déjà un compte ? <login>Connectez-vous</login>",
       next: "Continuer",
@@ -110,7 +110,7 @@ export const fr: Texts = {
         other: "Un lien fonctionne une seule fois, pendant {count} minutes. Nous pouvons vous en envoyer un nouveau.",
       },
       invitedHelp:
-        "Tant que votre invitation est valable, nous pouvons vous envoyer un nouveau lien. Ensuite, adressez‑vous à la personne qui vous a invité(e).",
+        "Tant que votre invitation est valable, nous pouvons vous envoyer un nouveau lien. Ensuite, adressez‑vous à la personne à l’origine de l’invitation.",
       passkeyExists: "Cet appareil a déjà une clé d’accès pour votre compte : <login>connectez-vous avec elle</login>.",
       passkeyInstead: "Plutôt une clé d’accès",
       sendNew: "Envoyer un nouveau lien",
@@ -121,7 +121,7 @@ export const fr: Texts = {
       used: "Si vous venez de modifier votre mot de passe, le lien a servi : <login>connectez‑vous</login>.",
     },
     complete: {
-      invited: "Vous êtes invité(e) à créer un compte.",
+      invited: "Vous avez reçu une invitation à créer un compte.",
       submit: "Créer le compte",
       title: "Terminer la création du compte",
       used: "Si vous venez de créer votre compte, le lien a servi : <login>connectez‑vous</login>.",
@@ -163,7 +163,7 @@ export const fr: Texts = {
       askAgain: "Vous pouvez en demander un nouveau sur <account>la page de votre compte</account>.",
       decline: "Je n’ai pas fait cette demande",
       declined: "Rien n’a été modifié, et le lien ne fonctionne plus.",
-      lead: "Ensuite, vous vous connectez avec la nouvelle adresse, et les e‑mails y arrivent. Ne confirmez que si ce compte est le vôtre et que vous l’avez demandé vous‑même.",
+      lead: "Vous vous connecterez ensuite avec la nouvelle adresse, et les e‑mails y arriveront. Ne confirmez que si ce compte est le vôtre et que vous avez fait cette demande vous‑même.",
       linkWorks: {
         one: "Un lien fonctionne une seule fois, pendant {count} minute.",
         other: "Un lien fonctionne une seule fois, pendant {count} minutes.",
@@ -263,7 +263,7 @@ export const fr: Texts = {
       ends: "Expire le <time>{moment}</time>",
       goOn: "Vos jetons pour programmes restent valables : <tokens>les voir</tokens>.",
       lastUsed: "Dernière utilisation le <time>{moment}</time>",
-      lead: "Un script, un agenda ou un build ne peut pas se connecter. Il envoie un jeton à la place, et agit en votre nom dans une application jusqu’à la fin du jeton. Donnez à chaque programme son propre jeton.",
+      lead: "Un script, un agenda ou un build ne peut pas se connecter. Il envoie un jeton à la place, et agit en votre nom dans une application jusqu’à l’expiration du jeton. Donnez à chaque programme son propre jeton.",
       link: "Jetons pour programmes",
       made: "Créé le <time>{moment}</time>",
       make: "Créer un jeton",
@@ -421,7 +421,7 @@ export const fr: Texts = {
       enterName: "Saisissez un nom de 1 à 64 caractères, sur une ligne.",
       gone: "Ce jeton n’existe plus.",
       questioned:
-        "Cette session ne peut pas créer de jeton. Indiquez sur la page de votre compte quelles façons de vous connecter sont les vôtres. Si cela ne suffit pas, reconnectez-vous avec votre nouveau mot de passe ou votre nouvelle clé d’accès.",
+        "Cette session ne peut pas créer de jeton. Indiquez sur la page de votre compte quels moyens de connexion sont à vous. Si cela ne suffit pas, reconnectez-vous avec votre nouveau mot de passe ou votre nouvelle clé d’accès.",
       removed: "Le jeton a été supprimé. Ce qui l’utilise n’a plus accès.",
       tooMany: {
         one: "Vous avez {count} jeton, et il ne peut y en avoir plus. Supprimez-en un d’abord.",
@@ -429,7 +429,7 @@ export const fr: Texts = {
       },
     },
     activity: {
-      byOperator: "par les responsables de ce service",
+      byOperator: "par les personnes qui gèrent ce service",
       byProvider: "par {provider}",
       passkeySet: "Une clé d’accès a remplacé le mot de passe, par un lien reçu par e‑mail",
       signedInPasskey: "Connexion avec une clé d’accès",
@@ -437,12 +437,12 @@ export const fr: Texts = {
       signedInProvider: "Connexion avec {provider}",
     },
     events: {
-      "email_change.completed": "L’adresse e‑mail a été changée",
-      "email_change.requested": "Une autre adresse e‑mail a été demandée",
+      "email_change.completed": "L’adresse e‑mail a été modifiée",
+      "email_change.requested": "Un changement d’adresse e‑mail a été demandé",
       "idp.failed": "Une connexion avec {provider} a été refusée",
       "idp.kept": "La connexion avec {provider} a été confirmée",
       "idp.linked": "La connexion avec {provider} a été ajoutée",
-      "idp.unlinked": "La connexion avec {provider} a été retirée",
+      "idp.unlinked": "La connexion avec {provider} a été supprimée",
       "limits.cleared": "Les limites de tentatives ont été levées",
       "mail.bounced": "Un e‑mail n’est pas arrivé",
       "mail.complained": "Un e‑mail a été signalé comme indésirable",
@@ -452,8 +452,8 @@ export const fr: Texts = {
       "passkey.added": "Une clé d’accès a été ajoutée",
       "passkey.failed": "Une connexion avec une clé d’accès a été refusée : il en existe peut-être une copie",
       "passkey.kept": "Une clé d’accès a été confirmée",
-      "passkey.removed": "Une clé d’accès a été retirée",
-      "password.changed": "Le mot de passe a été changé",
+      "passkey.removed": "Une clé d’accès a été supprimée",
+      "password.changed": "Le mot de passe a été modifié",
       "password.removed": "Le mot de passe a été supprimé",
       "password_reset.completed": "Le mot de passe a été réinitialisé par un lien reçu par e‑mail",
       "password_reset.requested": "Un lien pour choisir un mot de passe a été créé",
@@ -472,7 +472,7 @@ export const fr: Texts = {
       unknownOnSystem: "Navigateur inconnu sur {system}",
     },
     provider: {
-      singleSignOn: "le SSO",
+      singleSignOn: "SSO",
     },
   },
   mails: {
@@ -506,8 +506,8 @@ export const fr: Texts = {
         other: "L’invitation expire dans {count} jours.",
       },
       ignore: "Si vous ne l’attendiez pas, vous pouvez ignorer cet e-mail.",
-      subject: "Vous êtes invité(e)",
-      what: "Vous êtes invité(e) à créer un compte {brand} : {email}.",
+      subject: "Vous avez reçu une invitation",
+      what: "Vous avez reçu une invitation à créer un compte {brand} : {email}.",
     },
     newAccount: {
       another: "Demander un autre lien",
@@ -619,7 +619,7 @@ export const fr: Texts = {
     noPasswords: {
       secure:
         "Si ce n’était pas vous, sécurisez votre compte {provider} : quiconque peut l’utiliser peut se connecter ici.",
-      undo: "Connectez-vous ensuite, annulez sur la page de votre compte ce qui ne vient pas de vous, et mettez fin à toutes les autres sessions :",
+      undo: "Connectez-vous ensuite, annulez sur la page de votre compte ce qui ne vient pas de vous, et fermez toutes les autres sessions :",
     },
     accountDeleted: {
       act: "Si ce n’était pas vous, quelqu’un a pu se connecter à votre compte : modifiez le mot de passe de votre messagerie et de tous les comptes qui utilisaient le même.",
