@@ -163,7 +163,7 @@ export const es: Texts = {
       askAgain: "Puedes solicitar uno nuevo en <account>la página de tu cuenta</account>.",
       decline: "No lo he solicitado",
       declined: "No se ha cambiado nada y el enlace ya no funciona.",
-      lead: "A partir de entonces inicias sesión con la dirección nueva, y los correos llegan a ella. Confírmala solo si la cuenta es tuya y lo has pedido tú.",
+      lead: "A partir de entonces inicias sesión con la dirección nueva, y los correos llegan a ella. Confírmala solo si la cuenta es tuya y lo has solicitado tú.",
       linkWorks: {
         one: "Un enlace funciona una sola vez, durante {count} minuto.",
         other: "Un enlace funciona una sola vez, durante {count} minutos.",
@@ -257,11 +257,11 @@ export const es: Texts = {
       },
       days: "Caduca después de",
       end: "Restablecer la contraseña anula todos los tokens. Cerrar sesión, cambiar la contraseña y cerrar las otras sesiones no los anulan.",
-      endPasswordless: "Un token deja de valer cuando lo quitas. Cerrar las otras sesiones no lo anula.",
+      endPasswordless: "Un token deja de ser válido cuando lo quitas. Cerrar las otras sesiones no lo anula.",
       ends: "Caduca el <time>{moment}</time>",
-      goOn: "Tus tokens para programas siguen valiendo: <tokens>verlos</tokens>.",
+      goOn: "Tus tokens para programas siguen siendo válidos: <tokens>verlos</tokens>.",
       lastUsed: "Último uso el <time>{moment}</time>",
-      lead: "Un script, un calendario o una compilación no pueden iniciar sesión. Envían en su lugar un token, y actúan como tú en una aplicación hasta que el token caduca. Da a cada programa su propio token.",
+      lead: "Un script, un calendario o una compilación no pueden iniciar sesión. Envían en su lugar un token, y actúan en tu nombre en una aplicación hasta que el token caduca. Da a cada programa su propio token.",
       link: "Tokens para programas",
       made: "Creado el <time>{moment}</time>",
       make: "Crear un token",
@@ -308,8 +308,8 @@ export const es: Texts = {
     errors: {
       goToStart: "Ir a la página de inicio",
       openFormAgain: "Abrir el formulario de nuevo",
-      requestId: "Número de la solicitud: {id}",
-      support: "Si sigue ocurriendo, escribe a <mail>{address}</mail> e indica el número de la solicitud.",
+      requestId: "Número de solicitud: {id}",
+      support: "Si sigue ocurriendo, escribe a <mail>{address}</mail> e indica el número de solicitud.",
       text400: "Hay algo incorrecto en ella. Si venía en un correo, copia el enlace completo.",
       text403:
         "Por tu seguridad, solo aceptamos formularios de nuestras propias páginas. Abre el formulario aquí y envíalo de nuevo.",
@@ -436,14 +436,14 @@ export const es: Texts = {
     },
     events: {
       "email_change.completed": "Se cambió la dirección de correo",
-      "email_change.requested": "Se pidió otra dirección de correo",
+      "email_change.requested": "Se solicitó cambiar la dirección de correo",
       "idp.failed": "Se rechazó un inicio de sesión con {provider}",
       "idp.kept": "Se confirmó el inicio de sesión con {provider}",
       "idp.linked": "Se añadió el inicio de sesión con {provider}",
       "idp.unlinked": "Se quitó el inicio de sesión con {provider}",
       "limits.cleared": "Se levantaron los límites de intentos",
       "mail.bounced": "Un correo no llegó",
-      "mail.complained": "Un correo se marcó como spam",
+      "mail.complained": "Un correo se marcó como correo no deseado",
       "mail.refused": "Correo rechazado por el servicio de correo: {mail}",
       "mail.sent": "Correo enviado: {mail}",
       "name.changed": "Se cambió el nombre",
@@ -461,7 +461,7 @@ export const es: Texts = {
       "token.created": "Se creó un token para un programa",
       "token.removed": "Se quitó un token para un programa",
       "user.groups_changed": "Se cambiaron los grupos de la cuenta",
-      "user.restored": "Se restableció la cuenta",
+      "user.restored": "Se reactivó la cuenta",
       "user.suspended": "Se suspendió la cuenta",
     },
     browser: {
@@ -508,8 +508,8 @@ export const es: Texts = {
       what: "Tienes una invitación para crear una cuenta en {brand}: {email}.",
     },
     newAccount: {
-      another: "Pedir otro enlace",
-      late: "Si el enlace ha caducado, pide otro aquí:",
+      another: "Solicitar otro enlace",
+      late: "Si el enlace ha caducado, solicita otro aquí:",
       lead: "Elige una contraseña para ella:",
       signIn: "Inicia sesión en ella con {provider}:",
       subject: "Tu cuenta en {brand}",
@@ -574,8 +574,8 @@ export const es: Texts = {
       what: "El correo electrónico de tu cuenta se ha cambiado de {oldEmail} a {newEmail}, y se ha cerrado la sesión en todos los demás navegadores. A partir de ahora inicias sesión con {newEmail}.",
     },
     emailSet: {
-      notAsked: "Si no lo pediste, avisa enseguida a quienes gestionan este servicio.",
-      notAskedTo: "Si no lo pediste, escribe enseguida a {address}.",
+      notAsked: "Si no lo solicitaste, avisa enseguida a quienes gestionan este servicio.",
+      notAskedTo: "Si no lo solicitaste, escribe enseguida a {address}.",
       what: "Quienes gestionan este servicio han dado otro correo electrónico a tu cuenta, y se ha cerrado la sesión en todos los navegadores. Los correos de tu cuenta ya no llegan aquí.",
     },
     newSignIn: {
@@ -590,7 +590,7 @@ export const es: Texts = {
     tokenMade: {
       act: "Si no fuiste tú, restablece tu contraseña. Así se anulan todos los tokens y se cierra la sesión en todos los navegadores:",
       subject: "Se creó un token para un programa",
-      what: "Con él, un programa puede usar {origin} como tú hasta el {moment}.",
+      what: "Con él, un programa puede usar {origin} en tu nombre hasta el {moment}.",
     },
     passkey: {
       added: "Se ha añadido una llave de acceso",
