@@ -67,6 +67,11 @@ test.each(["de", "fr"] as const)("no line of a page in %s ends within the word f
   expect(JSON.stringify([pages, answers])).not.toMatch(/e-mail/i); // but U+2011
 });
 
+test("an address or a chosen name in an Arabic sentence has its own direction", () => {
+  const bare = /(?<![\u2066\u2068>])\{(account|address|email|host|name|newEmail|oldEmail|origin)\}/u; // `>`: an element's
+  expect(JSON.stringify(texts.ar)).not.toMatch(bare);
+});
+
 describe("the language of a visitor", () => {
   test.each([
     ["de", "de"],
