@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { AccountEvent } from "#server/database/entities";
+import { eventWords } from "#server/features/owner/activity";
 import { texts } from "#server/languages/texts";
 import { enqueue } from "#server/queue/job-queue";
 import type { Job } from "#server/queue/jobs";
@@ -65,6 +67,11 @@ describe("the form that chooses a language", () => {
 test.each(["de", "fr"] as const)("no line of a page in %s ends within the word for mail", (language) => {
   const { pages, answers } = texts[language];
   expect(JSON.stringify([pages, answers])).not.toMatch(/e-mail/i); // but U+2011
+});
+
+test.each(["de", "fr"] as const)("no line of the history in %s ends within the word for mail", (language) => {
+  const sent = { type: "mail.sent", actor: null, detail: "email_changed" } as AccountEvent;
+  expect(eventWords(sent, language).what).not.toMatch(/e-mail/i);
 });
 
 test("an address or a chosen name in an Arabic sentence has its own direction", () => {

@@ -43,6 +43,9 @@ const mailSubjects: Partial<Record<string, Subject>> = {
   ...noticeSubjects,
 } satisfies Record<`mail_${MailKind}`, Subject>;
 
+/** As on every page: no line ends within the word. */
+const unbroken = (subject: string) => subject.replace(/(?<=\be)-(?=mail)/gi, "\u2011");
+
 function textOf({ type, way, detail }: AccountEvent): TextKey<AnswerTexts> {
   if (type === "session.started" && way) return waysOfSignIn[way];
   return type === "password_reset.completed" && detail === "passkey" ? "activity.passkeySet" : `events.${type}`;
@@ -54,7 +57,7 @@ export function eventWords(event: AccountEvent, language: Language): { what: str
   const mailText = mailTextsIn(language);
   const provider = providerLabel(language) ?? mailText("common.anotherService");
   const values = { provider, brand: config().brand.name };
-  const mail = (event.actor === null && mailSubjects[`mail_${event.detail}`]?.(mailText, values)) || "";
+  const mail = unbroken((event.actor === null && mailSubjects[`mail_${event.detail}`]?.(mailText, values)) || "");
   const what = t(textOf(event) as "events.mail.sent", { ...values, mail });
   const names: BrowserNames = { browser: event.browser ?? null, system: event.system ?? null };
   const by = {
