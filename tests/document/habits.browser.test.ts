@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { newAddress, register } from "../support/browser/registration";
 import { arrive, startSite } from "../support/browser/site";
 import { cutTexts, overflow, survey, surveyed } from "../support/browser/survey";
@@ -287,6 +287,25 @@ test.each(["/login", "/register", "/reset-password", "/nowhere"])(
 
 const boxOf = async (page: Page, selector: string) =>
   (await page.locator(selector).boundingBox()) ?? expect.fail(selector);
+
+describe("on a phone with text twice as large", () => {
+  const twiceAsLarge = async (locale: string) => {
+    const page = await site.open("/login", { ...surveyed, viewport: { width: 360, height: 740 }, locale });
+    await page.addStyleTag({ content: ":root { font-size: 200% !important }" });
+    return page;
+  };
+
+  test("every language is on the page", async () => {
+    expect(await overflow(await twiceAsLarge("en"))).toBe(0);
+  });
+
+  test("the link of a forgotten password goes below its label", async () => {
+    const page = await twiceAsLarge("fr");
+    const label = await boxOf(page, ".password label");
+    const link = await boxOf(page, ".password > a");
+    expect(link.x).toBeLessThan(label.x + label.width);
+  });
+});
 
 test.each([576, 600, 640, 690, 768])("the card of the account page has a margin at a width of %d px", async (width) => {
   const page = await site.visit({ viewport: { width, height: 740 } });
