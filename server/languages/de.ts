@@ -591,7 +591,7 @@ export const de: Texts = {
     tokenMade: {
       act: "Wenn Sie das nicht waren, setzen Sie Ihr Passwort zurück. Das beendet alle Tokens und meldet jeden Browser ab:",
       subject: "Ein Token für ein Programm wurde erstellt",
-      what: "Damit kann ein Programm {origin} in Ihrem Namen benutzen, bis zum {moment}.",
+      what: "Mit einem neuen Token kann ein Programm {origin} in Ihrem Namen benutzen, bis zum {moment}.",
     },
     passkey: {
       added: "Ein Passkey wurde hinzugefügt",

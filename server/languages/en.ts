@@ -584,7 +584,7 @@ export const en = {
     tokenMade: {
       act: "If it was not you, reset your password. That ends every token and signs every browser out:",
       subject: "A token for a program was made",
-      what: "With it, a program can use {origin} as you until {moment}.",
+      what: "A new token lets a program use {origin} as you until {moment}.",
     },
     passkey: {
       added: "A passkey was added",
@@ -599,13 +599,13 @@ export const en = {
       remove:
         "Then log in and disconnect {provider} on your account page. That signs out whoever used it in the meantime, and {provider} cannot be connected again without you:",
       subject: "Sign-in with {provider} was added",
-      what: "{provider} can now be used to sign in to your account.",
+      what: "You can now sign in to your account with {provider}.",
     },
     providerUnlinked: {
       act: "If it was not you, reset your password. That signs every browser out:",
       again: "Then log in. You can connect {provider} again on your account page:",
       subject: "Sign-in with {provider} was removed",
-      what: "{provider} can no longer be used to sign in to your account, and every other browser was signed out.",
+      what: "You can no longer sign in to your account with {provider}, and every other browser was signed out.",
     },
     noPasswords: {
       secure: "If it was not you, secure your {provider} account: whoever can use it can sign in here.",

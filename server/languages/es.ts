@@ -590,7 +590,7 @@ export const es: Texts = {
     tokenMade: {
       act: "Si no fuiste tú, restablece tu contraseña. Así se anulan todos los tokens y se cierra la sesión en todos los navegadores:",
       subject: "Se creó un token para un programa",
-      what: "Con él, un programa puede usar {origin} en tu nombre hasta el {moment}.",
+      what: "Con un token nuevo, un programa puede usar {origin} en tu nombre hasta el {moment}.",
     },
     passkey: {
       added: "Se ha añadido una llave de acceso",

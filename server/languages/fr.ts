@@ -593,7 +593,7 @@ export const fr: Texts = {
     tokenMade: {
       act: "Si ce n’était pas vous, réinitialisez votre mot de passe. Cela met fin à tous les jetons et déconnecte tous les navigateurs :",
       subject: "Un jeton pour un programme a été créé",
-      what: "Un programme peut ainsi utiliser {origin} en votre nom jusqu’au {moment}.",
+      what: "Un nouveau jeton permet à un programme d’utiliser {origin} en votre nom jusqu’au {moment}.",
     },
     passkey: {
       added: "Une clé d’accès a été ajoutée",

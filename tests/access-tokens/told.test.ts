@@ -28,7 +28,7 @@ describe("of a token that is made", () => {
     const [mail, ...others] = latchkey.mails();
     expect(others).toEqual([]);
     expect(mail).toMatchObject({ to: email, subject: "A token for a program was made" });
-    expect(mail?.text).toContain(`a program can use ${app} as you until `);
+    expect(mail?.text).toContain(`a program use ${app} as you until `);
     expect(mail?.text).toContain("https://login.example/forgot-password");
     for (const secret of [token, token.slice(9), "evil.example"]) {
       expect(latchkey.output()).not.toContain(secret);
