@@ -43,7 +43,7 @@ export const reasons: Record<string, Reason> = {
     { packages: "handlebars|mustache|liquid|ejs|markdown|marked|sass" },
   ],
   "1.3.6":
-    "The addresses that are called come from the settings and from the issuer's discovery document, which the operator trusts; the endpoints of an https issuer are https. A connection for `WEBHOOK_URL` to a private address is ended before anything is sent. A user's picture is never fetched.",
+    "The addresses that are called come from the settings and from the issuer's discovery document, which the operator trusts; the endpoints of an https issuer are https. A user's picture is never fetched.",
   "1.3.7": [
     "Does not apply: every template is a part of the code.",
     { packages: "handlebars|mustache|liquid|ejs|nunjucks" },

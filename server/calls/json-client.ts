@@ -93,7 +93,6 @@ export async function callText(url: string, call: Call): Promise<string> {
     return await readBounded(response, signal);
   } catch (error) {
     if (error instanceof CallError) throw error;
-    if (error instanceof Error && error.cause instanceof CallError) throw error.cause; // of the connection
     throw signal.aborted ? new CallError("timeout") : new CallError("unreachable", causeCode(error));
   }
 }

@@ -39,7 +39,6 @@ export const callFailures = {
 
 export type CallFailureReason =
   | Exclude<keyof typeof callFailures, `${string}xx`>
-  | "private_address" // of the host of WEBHOOK_URL alone
   | `${"redirect" | "status"} ${number}`;
 
 export const signInSteps = ["discovery", "exchange", "profile"] as const;

@@ -5,7 +5,6 @@ import { answerOf, type Check, checksOf, type Findings, findingOf } from "./chec
 const { ok, warn, fail } = checksOf("webhook");
 
 const findings: Findings = [
-  [/^private_address/, "{host} has a private or loopback address", "name that address itself in WEBHOOK_URL"],
   [/^(?:timeout|unreachable)/, "{host} cannot be reached ({cause})", "start the application, or correct WEBHOOK_URL"],
   [/^redirect/, "{host} redirects ({cause}), which is not followed", "set WEBHOOK_URL to where it leads"],
   [/^status 410/, "{host} wants no webhooks ({cause})", "start the service again when it does"],
