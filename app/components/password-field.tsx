@@ -75,9 +75,10 @@ function PasswordStrength({ password, email }: { password: string; email: string
 
   if (password === "" || score === null) return t("strength.use", { count });
   const tooShort = [...password].length < count;
+  const shown = tooShort ? 0 : score;
   return (
-    <span data-score={tooShort ? 0 : score}>
-      <span className="strength" aria-hidden="true" />
+    <span data-score={shown}>
+      <progress className="strength" aria-hidden="true" max={5} value={shown + 1} />
       {tooShort ? t("strength.tooShort", { count }) : t(`strength.score${score}`)}
     </span>
   );
