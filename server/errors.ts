@@ -21,11 +21,6 @@ export class DatabaseUnavailable extends Error {
 /** Too many passwords wait to be hashed. The same work may succeed in a moment. */
 export class HashingOverloaded extends Error {
   override name = "HashingOverloaded";
-
-  /** @param retryAfter seconds until those that wait are done, if they take as long as the last one */
-  constructor(readonly retryAfter: number) {
-    super("Too many passwords wait to be hashed.");
-  }
 }
 
 /** The browser could not prove that the session is on its device. It may succeed in a moment. */

@@ -26,7 +26,7 @@ export const isOlderThan = (seconds: number, at: Date) => !(at.getTime() >= Date
 /** How long the answer to a passkey's challenge is accepted, in ms. */
 export const PASSKEY_CHALLENGE_TTL_MS = 300_000;
 
-/** `Retry-After` while the database is not available, in seconds. */
+/** `Retry-After` of a 503, in seconds. */
 export const outageRetryAfter = "5";
 
 /** The maximum of a password, in Unicode code points. NIST SP 800-63B, section 3.1.1.2. */

@@ -27,11 +27,11 @@ export function methodNotAllowed(allow?: "GET" | "GET, HEAD, POST" | "POST"): Re
 const isUnavailable = (error: unknown) =>
   [DatabaseUnavailable, HashingOverloaded, SessionNotRefreshed].some((kind) => error instanceof kind);
 
-const unavailable = (error: unknown) => ({
+const unavailable = {
   status: 503,
   statusText: "Service Unavailable",
-  headers: { "Retry-After": error instanceof HashingOverloaded ? String(error.retryAfter) : outageRetryAfter },
-});
+  headers: { "Retry-After": outageRetryAfter },
+};
 
 /**
  * Runs a loader or an action. Throws a 503 when the database is unavailable, or when too many passwords wait to be
@@ -42,7 +42,7 @@ export async function respond<T>(work: () => T | Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof Response) throw error;
-    if (isUnavailable(error)) throw Response.json({ requestId: requestId() }, unavailable(error));
+    if (isUnavailable(error)) throw Response.json({ requestId: requestId() }, unavailable);
     throw Response.json({ requestId: logFault(error) }, { status: 500, statusText: "Internal Server Error" });
   }
 }
@@ -53,7 +53,7 @@ export async function keepTyped<T, Typed>(typed: Typed, work: () => Promise<T>) 
     return await work();
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    return data({ ...typed, fault: requestId() }, unavailable(error));
+    return data({ ...typed, fault: requestId() }, unavailable);
   }
 }
 

@@ -88,17 +88,6 @@ describe("with a full queue", () => {
   });
 });
 
-test("a full queue says how long those that wait take", async () => {
-  const now = vi.spyOn(performance, "now").mockReturnValue(0);
-  const first = hashFrom("198.51.101.1", "first");
-  now.mockReturnValue(500);
-  await finishAll([first]);
-  const { hashes, places } = fillQueue();
-  const retryAfter = Math.ceil((64 * 0.5) / places);
-  await expect(hashFrom("198.51.101.1", "one more")).rejects.toMatchObject({ retryAfter });
-  await finishAll(hashes);
-});
-
 describe("when the client of all waiting hashes has closed the connection", () => {
   let client: AbortController;
   let hashes: Promise<string>[];

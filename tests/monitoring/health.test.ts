@@ -1,6 +1,5 @@
-import { beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { connectionFor } from "#server/database/connection";
-import * as migrations from "#server/database/migrate";
 import { connect } from "#server/database/orm";
 import { orm, setOrm } from "#server/database/unit-of-work";
 import { answerEndpoint } from "#server/door/endpoint-answers";
@@ -13,15 +12,6 @@ import { startLatchkey } from "../support/latchkey";
 import { call, factsAbout, get, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
-
-let now = Math.ceil(performance.now()); // whole, because x + 1000 - x can be below 1000
-
-function passSecond(): void {
-  now += 1_000; // ms
-  vi.spyOn(performance, "now").mockReturnValue(now);
-}
-
-beforeEach(passSecond);
 
 /** The same service with a PostgreSQL URL on which no server listens. */
 async function withoutDatabase(work: () => Promise<void>): Promise<void> {
@@ -48,16 +38,6 @@ test("/readyz is 503 while a migration is not applied", async () => {
   await latchkey.execute("update mikro_orm_migrations set name = name || '_of_another_time'");
   expect(await callEndpoint("/readyz")).toMatchObject({ status: 503, body: "not ready\n" });
   await latchkey.execute("update mikro_orm_migrations set name = replace(name, '_of_another_time', '')");
-});
-
-test("/readyz asks the database at most once a second", async () => {
-  const asked = vi.spyOn(migrations, "hasEveryMigration");
-  const answers = await Promise.all(Array.from({ length: 50 }, () => callEndpoint("/readyz")));
-  expect(new Set(answers.map((answer) => answer?.status))).toEqual(new Set([200]));
-  expect(asked).toHaveBeenCalledTimes(1);
-  passSecond();
-  await callEndpoint("/readyz");
-  expect(asked).toHaveBeenCalledTimes(2);
 });
 
 test("/.well-known/passkey-endpoints leads password managers to the account page", async () => {

@@ -19,7 +19,6 @@ type Asking = Pick<Visitor, "network" | "gone">;
 
 const waiting = new Set<{ network: string; enter(): void }>();
 let running = 0;
-let lastDuration = 0; // ms
 
 export const hashesWaiting = (): number => waiting.size;
 
@@ -32,7 +31,7 @@ function isFull(network: string): boolean {
 function waitForTurn(network: string, gone: AbortSignal): Promise<void> {
   if (isFull(network)) {
     log.warn("Too many passwords wait to be hashed.");
-    throw new HashingOverloaded(Math.max(1, Math.ceil((waiting.size * lastDuration) / concurrency / 1000)));
+    throw new HashingOverloaded();
   }
   return new Promise((resolve, reject) => {
     const leave = () => {
@@ -54,11 +53,9 @@ async function withinConcurrency<T>(visitor: Asking, work: () => Promise<T>): Pr
   gone.throwIfAborted();
   if (running < concurrency) running++;
   else await waitForTurn(visitor.network, gone);
-  const start = performance.now();
   try {
     return await work();
   } finally {
-    lastDuration = performance.now() - start;
     const [next] = waiting;
     if (next) {
       waiting.delete(next);

@@ -4,6 +4,7 @@ import { fillMissingIssuers } from "../../accounts/provider/provider-identities"
 import { capSessions } from "../../accounts/sessions/sessions";
 import { hasEveryMigration, migrate, withStartLock } from "../../database/migrate";
 import type { Database } from "../../database/orm";
+import { query } from "../../database/unit-of-work";
 import { prepareQueues } from "../../queue/boss";
 import type { JobQueue } from "../../queue/job-queue";
 import { prepareSigningKeys } from "../application/signing-keys";
@@ -27,3 +28,6 @@ export async function isPrepared({ orm }: Database, queue: JobQueue): Promise<bo
   const migrated = await hasEveryMigration(orm.em.fork()).catch(() => false);
   return migrated && (await queue.exists());
 }
+
+/** Whether the service's database is reached and has every migration. */
+export const isReady = (): Promise<boolean> => query(hasEveryMigration).catch(() => false);
