@@ -4,11 +4,12 @@ import { MailRefused } from "./errors";
 import { mailInvited } from "./features/operator/invitations";
 import { purgeExpired } from "./features/operator/purge";
 import { mailEmailChange } from "./features/owner/email-change";
-import { mailNotice } from "./features/owner/notices";
+import { noticeMail } from "./features/owner/notices";
 import { mailNewAccount, mailPasswordReset } from "./features/visitor/password-reset";
 import { mailRegistration } from "./features/visitor/registration";
 import type { Language } from "./languages/languages";
 import { logEvent, logUnexpected } from "./log";
+import { sendMail } from "./mail/mailer";
 import { type Job, type JobHandler, type MailCall, mailKind } from "./queue/jobs";
 
 type MailJob = Extract<Job, { email: string }>;
@@ -35,7 +36,7 @@ const recorded =
     return end;
   };
 
-function mail(job: MailJob): Promise<MailCall> {
+async function mail(job: MailJob): Promise<MailCall> {
   const { language = config().defaultLanguage }: { language?: Language } = job; // an earlier version stored none
   switch (job.task) {
     case "mail_password_reset":
@@ -49,7 +50,7 @@ function mail(job: MailJob): Promise<MailCall> {
     case "mail_email_change":
       return mailEmailChange(job.email, language, job);
     default:
-      return mailNotice(job, language);
+      return async () => sendMail(job.email, noticeMail(job, language));
   }
 }
 

@@ -2,11 +2,10 @@ import { config } from "../../config";
 import type { Language } from "../../languages/languages";
 import { mailTextsIn } from "../../languages/texts";
 import { listIn, momentIn } from "../../languages/translate";
-import { sendMail } from "../../mail/mailer";
 import { type Part, page, resetHere, write } from "../../mail/messages";
 import type { Message } from "../../mail-services/service";
 import { providerLabel } from "../../provider/label";
-import type { MailCall, NoticeJob } from "../../queue/jobs";
+import type { NoticeJob } from "../../queue/jobs";
 import { offersRegistration } from "../visitor/registration";
 
 type Texts = ReturnType<typeof mailTextsIn>;
@@ -159,8 +158,4 @@ export function noticeMail(job: NoticeJob, language: Language): Message {
   const steps = typeof then === "string" ? resetThenAccount(t, then) : then;
   const parts = config().passwords.on ? steps : secureProvider(t, provider, hasAccount);
   return write(language, subject, [...what.map((say) => ({ say })), ...parts]);
-}
-
-export async function mailNotice(job: NoticeJob, language: Language): Promise<MailCall> {
-  return () => sendMail(job.email, noticeMail(job, language));
 }
