@@ -90,7 +90,7 @@ export function WaysIn({ email, name, password, linked, linkQuestioned, canConne
       {!password && passwordless === null && (
         <Row
           name={t("account.emailAndPassword")}
-          detail={!passkeys?.items.length && t("account.onlyProvider", { provider })}
+          detail={linked && !passkeys?.items.length && t("account.onlyProvider", { provider })}
         >
           <ActionForm intent="send-password-link" submit={t("account.setPassword")} />
         </Row>

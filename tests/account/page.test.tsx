@@ -412,6 +412,11 @@ test("without a password the page says to set one before the provider is disconn
   expect(screen.getByRole("button", { name: "Set a password by mail" })).toBeTruthy();
 });
 
+test("an account without a way in is not told that the provider is one", async () => {
+  await open({ user: { ...ada, password: false, linked: false } });
+  expect(screen.queryByText(/only way in/)).toBeNull();
+});
+
 test("without a password none can be changed", async () => {
   await open({ user: { ...ada, password: false } });
   expect(within(screen.getByRole("group", { name: "Email and password" })).queryByText("Change")).toBeNull();
