@@ -20,6 +20,7 @@ import { passwordMessage, readFields } from "~/forms/form";
 import { lastWayCookie, noticeCookie } from "~/visitor/cookies";
 import { connectCookies, failConnection, newAttempt } from "~/visitor/oauth-attempt";
 import {
+  accountLogin,
   endedSession,
   keepSession,
   logOutAndRedirect,
@@ -239,7 +240,7 @@ export type Intent = keyof typeof actions;
 /** Runs the action that the form names. If the session has ended meanwhile, redirects to the login page. */
 export async function runAccountAction(request: Request) {
   const { fields: form, sent } = await readFields(request, ...fieldNames);
-  const owner = await requireUser(request, "/login");
+  const owner = await requireUser(request, accountLogin());
   requireAccount(request, owner, sent.account);
   const t = textsFor(request);
   const action = new Map<string, AccountAction>(Object.entries(actions)).get(form.intent);

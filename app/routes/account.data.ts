@@ -3,7 +3,7 @@ import { accountData } from "#server/features/owner/account-data";
 import { jsonFile } from "~/answers/no-page";
 import { respond } from "~/answers/responses";
 import { readFields } from "~/forms/form";
-import { endedSession, requireRecentSignIn, requireUser } from "~/visitor/session";
+import { accountLogin, endedSession, requireRecentSignIn, requireUser } from "~/visitor/session";
 
 export { default } from "~/answers/no-page";
 
@@ -11,7 +11,7 @@ export { default } from "~/answers/no-page";
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
     await readFields(request);
-    const owner = await requireUser(request, "/login");
+    const owner = await requireUser(request, accountLogin());
     await requireRecentSignIn(request, owner);
     const content = await accountData(owner);
     if (!content) return endedSession(request);

@@ -25,7 +25,7 @@ import { Questions, WaysIn } from "~/components/ways-in";
 import { Text, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { noticeCookie, toldOnce } from "~/visitor/cookies";
-import { allowLogOut, mustSignInAgain, requireUser } from "~/visitor/session";
+import { accountLogin, allowLogOut, mustSignInAgain, requireUser } from "~/visitor/session";
 
 export { pageHeaders as headers } from "~/answers/responses";
 
@@ -33,7 +33,7 @@ export const handle = titled("common.accountTitle");
 
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
-    const owner = await requireUser(request, "/login");
+    const owner = await requireUser(request, accountLogin());
     const {
       name,
       email,

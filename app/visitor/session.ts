@@ -47,6 +47,10 @@ export async function getUser(request: Request, isPage = false): Promise<Owner |
   return null;
 }
 
+/** The login page, from which a sign-in leads to the account page, also where `AFTER_SIGN_IN` is another one. */
+export const accountLogin = (login = "/login"): string =>
+  withReturnTo(login, config().afterSignIn === "/dashboard" ? null : "/dashboard");
+
 /** Makes a page private. @throws Response for a visitor: to the login page, which leads back to this one */
 export async function requireUser(request: Request, login?: string): Promise<Owner> {
   const signedIn = await getUser(request, true);
@@ -57,7 +61,7 @@ export async function requireUser(request: Request, login?: string): Promise<Own
 }
 
 /** The answer to a form of a session that has ended: the login page says so once. */
-export const endedSession = (request: Request, login = "/login") =>
+export const endedSession = (request: Request, login = accountLogin()) =>
   redirect(login, { headers: { "Set-Cookie": noticeCookie.write(request, "notice=session_ended") } });
 
 /** @throws Response for a form whose page was of another account: to the account page, which says so once */
@@ -97,7 +101,8 @@ export async function requireGuest(
 /** Against use of an unattended browser. @throws Response that ends the session and leads to the login page */
 export async function requireRecentSignIn(request: Request, owner: Owner): Promise<void> {
   if (!mustSignInAgain(owner)) return;
-  throw await signOut(request, "/login?notice=sign_in_again", loginAddressCookie.write(request, owner.user.email));
+  const login = accountLogin("/login?notice=sign_in_again");
+  throw await signOut(request, login, loginAddressCookie.write(request, owner.user.email));
 }
 
 interface CompletedSignIn {

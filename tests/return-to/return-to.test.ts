@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import * as index from "~/routes/_index";
 import * as authorize from "~/routes/auth.idp._index";
+import * as dashboard from "~/routes/dashboard";
 import * as login from "~/routes/login";
 import * as register from "~/routes/register";
 import * as complete from "~/routes/register_.complete";
@@ -159,6 +160,27 @@ describe("AFTER_SIGN_IN", () => {
     test("is not where a failed sign-in leads a signed-in user", async () => {
       const failed = get("/login?notice=idp_failed", { cookie: await latchkey.signedIn() });
       expect(await call(login.loader, failed)).toMatchObject({ location: "/dashboard?notice=idp_failed" });
+    });
+
+    test("is not where a visitor of the account page ends", async () => {
+      expect(await call(dashboard.loader, get("/dashboard"))).toMatchObject({
+        status: 302,
+        location: "/login?return_to=%2Fdashboard",
+      });
+    });
+
+    test("is not where a form of the account page ends after its session has", async () => {
+      expect(await act("", "change-name", { name: "Ada" })).toMatchObject({
+        location: "/login?return_to=%2Fdashboard",
+      });
+    });
+
+    test("is not where a form of the account page ends that asks for a new sign-in", async () => {
+      const cookie = await latchkey.signedIn();
+      await latchkey.execute("update sessions set created_at = created_at - interval '16 minutes'");
+      expect(await act(cookie, "remove-password")).toMatchObject({
+        location: "/login?notice=sign_in_again&return_to=%2Fdashboard",
+      });
     });
 
     test("is named by the policy of the login page", async () => {
