@@ -39,10 +39,16 @@ describe("the page", () => {
     expect(await openAccount(await latchkey.signedIn(id))).toMatchObject({ data: { user: { picture: null } } });
   });
 
+  test("has no connected provider while external sign-in is off", async () => {
+    const cookie = await latchkey.signedIn({ idpId: "42" });
+    expect(await openAccount(cookie)).toMatchObject({ data: { user: { linked: false }, canConnect: false } });
+  });
+
   describe("of a user with two sessions", () => {
     let data: Awaited<ReturnType<typeof openAccount>>["data"];
 
     beforeEach(async () => {
+      latchkey.configure(google);
       const id = await latchkey.createUser({ idpId: "42" });
       await latchkey.execute("update users set name = 'Ada', picture_url = 'https://pictures.example/ada.png'");
       await latchkey.signedIn(id, firefox);
@@ -64,7 +70,7 @@ describe("the page", () => {
           linkQuestioned: false,
           undeliverable: false,
         },
-        provider: null,
+        provider: "Google",
         passkeys: {
           items: [],
           unusable: [],

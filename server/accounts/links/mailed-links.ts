@@ -2,12 +2,11 @@ import type { FilterQuery } from "@mikro-orm/core";
 import { type EntityManager, LockMode } from "@mikro-orm/postgresql";
 import { config } from "../../config";
 import { isToken, mintToken, sha256 } from "../../crypto/tokens";
-import { EmailChange, type Invitation, PasswordReset, Registration } from "../../database/entities";
+import { EmailChange, type Invitation, PasswordReset, Registration, type User } from "../../database/entities";
 import { prepared } from "../../database/prepared";
 import { lockTexts } from "../../database/unit-of-work";
 import { RESET_TOKEN_TTL_MS } from "../../rules";
 import { usableSql } from "../passkeys/relying-party";
-import { configuredIssuer } from "../provider/provider-identities";
 import { parseAddress } from "../users/email-address";
 
 type LinkTable = typeof PasswordReset | typeof Registration | typeof Invitation;
@@ -38,17 +37,16 @@ export async function issueLink(em: EntityManager, table: IssuedTable, email: st
 
 const resetLinkOfUser = `
   with owner as (
-    select id, email, idp_id is not null and coalesce(idp_issuer = ?, true) as "isLinked"
-    from users where email = ? and suspended_at is null),
+    select id, email, idp_id, idp_issuer from users where email = ? and suspended_at is null),
   link as (insert into password_resets (token_hash, email, expires_at) select ?, email, ? from owner)
-  select id as "userId", "isLinked",
+  select id as "userId", idp_id as "idpId", idp_issuer as "idpIssuer",
     (select count(*)::int from passkeys where user_id = owner.id and ${usableSql.text}) as passkeys from owner`;
 
-type LinkOwner = { userId: string; isLinked: boolean; passkeys: number };
+type LinkOwner = Pick<User, "idpId" | "idpIssuer"> & { userId: string; passkeys: number };
 
 export async function issueResetLink(email: string) {
   const { token, row } = newLink(email);
-  const values = [configuredIssuer(), email, row.tokenHash, row.expiresAt, ...usableSql.values()];
+  const values = [email, row.tokenHash, row.expiresAt, ...usableSql.values()];
   const [owner] = await prepared<LinkOwner>("reset-link-of-user", resetLinkOfUser, values);
   return owner ? { ...owner, token } : null;
 }

@@ -1,5 +1,5 @@
 import { groupsOf } from "../../accounts/groups/membership";
-import { configuredIssuer } from "../../accounts/provider/provider-identities";
+import { isLinked } from "../../accounts/provider/provider-identities";
 import { idleLifetime, livenessAt, liveSql } from "../../accounts/sessions/sessions";
 import { shownPicture } from "../../accounts/users/changes";
 import { config } from "../../config";
@@ -23,7 +23,7 @@ interface SignedInUser {
   /** Sorted. */
   groups: string[];
   hasPassword: boolean;
-  /** Whether the user has an id of the configured provider, or of any provider when external sign-in is off. */
+  /** Whether the user has an id of the configured provider. */
   isLinked: boolean;
   /** Whether the account page asks if the provider's link is the owner's. */
   isLinkQuestioned: boolean;
@@ -53,7 +53,6 @@ const liveSessions = `
       u.id, u.email, u.name, u.picture_url as "pictureUrl", u.groups,
       u.idp_groups as "idpGroups", u.idp_id as "idpId", u.idp_issuer as "idpIssuer",
       u.password_hash is not null as "hasPassword",
-      u.idp_id is not null and coalesce(u.idp_issuer = ?, true) as "isLinked",
       u.idp_questioned_at is not null as "isLinkQuestioned", u.undeliverable_at is not null as "isUndeliverable",
       b.bound_from as "boundFrom", b.cookies as "boundCookies"
     from sessions s join users u on u.id = s.user_id
@@ -71,7 +70,7 @@ type LiveSession = SignedInUser &
   };
 
 const sessions = sharedStatement(async (hashes) => {
-  const values = [configuredIssuer(), config().deviceBoundSessions, hashes, ...livenessAt(new Date())];
+  const values = [config().deviceBoundSessions, hashes, ...livenessAt(new Date())];
   const rows = await preparedWithin<{ session: LiveSession }>(
     orm().em,
     "live-sessions-of-tokens",
@@ -108,7 +107,7 @@ export async function resumeSession(
     await query((em) => em.nativeUpdate(Session, { id: sessionId }, { lastSeenAt: now }));
     lastSeen = now.getTime();
   }
-  const { id, email, name, isLinked, isLinkQuestioned, isUndeliverable } = row;
+  const { id, email, name, isLinkQuestioned, isUndeliverable } = row;
   return {
     sessionId,
     sessionKey,
@@ -121,7 +120,7 @@ export async function resumeSession(
       pictureUrl: shownPicture(row.pictureUrl),
       groups: groupsOf(row),
       hasPassword: row.hasPassword && config().passwords.on,
-      isLinked,
+      isLinked: isLinked(row),
       isLinkQuestioned,
       isUndeliverable,
     },

@@ -2,6 +2,7 @@ import { clearAttempts, countAttempt, loginLimit, resetLimit } from "../../accou
 import { consumeLink, isLinkLive, issueResetLink, type MailedLink } from "../../accounts/links/mailed-links";
 import { insertPasskey, refusedIfPasskey, startCreation } from "../../accounts/passkeys/creation";
 import { usable } from "../../accounts/passkeys/relying-party";
+import { isLinked } from "../../accounts/provider/provider-identities";
 import { rememberDevice } from "../../accounts/sessions/devices";
 import { endAllAccess } from "../../accounts/sessions/sessions";
 import { tell } from "../../accounts/users/changes";
@@ -39,7 +40,7 @@ export async function mailPasswordReset(email: string, language: Language): Prom
   const link = config().passwords.on ? await issueResetLink(email) : null;
   if (!link) return simulateMail;
   const { token, userId, passkeys } = link;
-  const provider = link.isLinked ? providerLabel(language) : null;
+  const provider = isLinked(link) ? providerLabel(language) : null;
   const call = () => sendMail(email, resetMail(language, email, token, { provider, passkeys }));
   return thenLog(call, { event: "password_reset.sent", userId });
 }
