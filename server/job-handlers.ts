@@ -50,7 +50,7 @@ async function mail(job: MailJob): Promise<MailCall> {
     case "mail_email_change":
       return mailEmailChange(job.email, language, job);
     default:
-      return async () => sendMail(job.email, noticeMail(job, language));
+      return () => sendMail(job.email, noticeMail(job, language));
   }
 }
 

@@ -27,7 +27,7 @@ export const isOlderThan = (seconds: number, at: Date) => !(at.getTime() >= Date
 export const PASSKEY_CHALLENGE_TTL_MS = 300_000;
 
 /** `Retry-After` of a 503, in seconds. */
-export const outageRetryAfter = "5";
+export const unavailableRetryAfter = "5";
 
 /** The maximum of a password, in Unicode code points. NIST SP 800-63B, section 3.1.1.2. */
 export const longestPassword = 256;

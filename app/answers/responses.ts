@@ -3,7 +3,7 @@ import { data } from "@remix-run/react";
 import { config } from "#server/config";
 import { factsOf, logFault, originOf, requestId } from "#server/door/request-facts";
 import { DatabaseUnavailable, HashingOverloaded, SessionNotRefreshed } from "#server/errors";
-import { outageRetryAfter } from "#server/rules";
+import { unavailableRetryAfter } from "#server/rules";
 
 export const unprocessable = <T>(body: T) => data(body, { status: 422 });
 
@@ -30,7 +30,7 @@ const isUnavailable = (error: unknown) =>
 const unavailable = {
   status: 503,
   statusText: "Service Unavailable",
-  headers: { "Retry-After": outageRetryAfter },
+  headers: { "Retry-After": unavailableRetryAfter },
 };
 
 /**

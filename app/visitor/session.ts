@@ -47,7 +47,7 @@ export async function getUser(request: Request, isPage = false): Promise<Owner |
   return null;
 }
 
-/** The login page, from which a sign-in leads to the account page, also where `AFTER_SIGN_IN` is another one. */
+/** The login page. A sign-in there leads to the account page, whatever `AFTER_SIGN_IN` is. */
 export const accountLogin = (login = "/login"): string =>
   withReturnTo(login, config().afterSignIn === "/dashboard" ? null : "/dashboard");
 

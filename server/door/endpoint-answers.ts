@@ -1,7 +1,7 @@
 import { DatabaseUnavailable } from "../errors";
 import { logUnexpected } from "../log";
 import type { RequestFacts } from "../process/context";
-import { outageRetryAfter } from "../rules";
+import { unavailableRetryAfter } from "../rules";
 
 /** An answer for programs, not a page. */
 export interface Answer {
@@ -36,7 +36,7 @@ export const json = (content: object, headers: Record<string, string> = {}, stat
 });
 
 export function failure(error: unknown): Answer {
-  const headers = { "Retry-After": outageRetryAfter };
+  const headers = { "Retry-After": unavailableRetryAfter };
   if (error instanceof DatabaseUnavailable) return { status: 503, headers, body: "" };
   logUnexpected(error);
   return { status: 500, headers: {}, body: "" };

@@ -60,7 +60,7 @@ export const events = {
   "login.throttled": { means: "A login exceeded a limit.", told: "log" },
   "session.started": { means: "Somebody signed in.", told: "history", mail: "mail_new_sign_in" },
   "session.ended": {
-    means: "Sessions ended; `count` of the log says how many, `sids` of the webhook which.",
+    means: "Sessions ended. `count` in the log says how many, `sids` in the webhook says which.",
     told: "log and history",
     webhook: "session.ended",
     user: "sometimes",

@@ -162,20 +162,20 @@ describe("AFTER_SIGN_IN", () => {
       expect(await call(login.loader, failed)).toMatchObject({ location: "/dashboard?notice=idp_failed" });
     });
 
-    test("is not where a visitor of the account page ends", async () => {
+    test("does not replace the account page for a visitor who has opened it", async () => {
       expect(await call(dashboard.loader, get("/dashboard"))).toMatchObject({
         status: 302,
         location: "/login?return_to=%2Fdashboard",
       });
     });
 
-    test("is not where a form of the account page ends after its session has", async () => {
+    test("does not replace the account page after a form whose session has ended", async () => {
       expect(await act("", "change-name", { name: "Ada" })).toMatchObject({
         location: "/login?return_to=%2Fdashboard",
       });
     });
 
-    test("is not where a form of the account page ends that asks for a new sign-in", async () => {
+    test("does not replace the account page after a form that asks for a new sign-in", async () => {
       const cookie = await latchkey.signedIn();
       await latchkey.execute("update sessions set created_at = created_at - interval '16 minutes'");
       expect(await act(cookie, "remove-password")).toMatchObject({

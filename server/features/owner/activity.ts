@@ -43,7 +43,7 @@ const mailSubjects: Partial<Record<string, Subject>> = {
   ...noticeSubjects,
 } satisfies Record<`mail_${MailKind}`, Subject>;
 
-/** As on every page: no line ends within the word. */
+/** The subject of a mail has a plain hyphen, at which a line of a page could end. */
 const unbroken = (subject: string) => subject.replace(/(?<=\be)-(?=mail)/gi, "\u2011");
 
 function textOf({ type, way, detail }: AccountEvent): TextKey<AnswerTexts> {

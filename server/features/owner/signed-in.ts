@@ -61,7 +61,7 @@ const liveSessions = `
   ) as live`;
 
 /** Times are as PostgreSQL writes them in JSON. */
-type LiveSession = SignedInUser &
+type LiveSession = Omit<SignedInUser, "isLinked"> &
   Pick<User, "idpGroups" | "idpId" | "idpIssuer"> &
   Record<"tokenHash" | "sessionId" | "sessionKey" | "createdAt" | "lastSeenAt" | "expiresAt", string> & {
     /** `null`: bound to no device. */
