@@ -252,6 +252,15 @@ describe("a registration", () => {
     expect((await browser.register(registrationProof(browser.key, browser.challenge, named))).status).toBe(200);
   });
 
+  test("stores nothing of the header but the public key", async () => {
+    const browser = await newBrowser();
+    const jwk = { ...browser.key.jwk, kid: "\0", key_ops: ["verify"] };
+    expect((await browser.register(registrationProof(browser.key, browser.challenge, { jwk }))).status).toBe(200);
+    const [binding] = await bindings();
+    expect(binding?.public_key).toEqual({ ...browser.key.jwk, alg: "ES256" });
+    expect((await browser.refresh()).status).toBe(200);
+  });
+
   test("counts once", async () => {
     const browser = await newBrowser();
     const proof = registrationProof(browser.key, browser.challenge);

@@ -17,19 +17,18 @@ export async function challengeOf(proof: string): Promise<string | null> {
 }
 
 /**
- * Verifies a DBSC proof (the draft's "DBSC Proof JWT Syntax") by the registered key, or by the one in its header. Uses no
- * `kid`, `jku` or `x5c`, and no time: the browser's clock may be off. @returns the key; `null` for an invalid proof
+ * Verifies a DBSC proof (the draft's "DBSC Proof JWT Syntax") by the registered key, or by the one in its header. Uses
+ * no `kid`, `jku` or `x5c`, and no time: the browser's clock may be off.
+ * @returns the key without other members of the header, which PostgreSQL may not take; `null` for an invalid proof
  */
 export async function verifyProof(proof: string, registered?: JWK): Promise<JWK | null> {
-  const { compactVerify, EmbeddedJWK, importJWK } = await import("jose");
+  const { compactVerify, EmbeddedJWK, exportJWK, importJWK } = await import("jose");
   const algorithms = registered?.alg ? [registered.alg] : ["ES256", "RS256"];
+  const findKey = registered ? () => importJWK(registered) : EmbeddedJWK;
   try {
-    const { protectedHeader } = registered
-      ? await compactVerify(proof, await importJWK(registered), { algorithms })
-      : await compactVerify(proof, EmbeddedJWK, { algorithms });
-    const { typ, jwk } = protectedHeader;
-    if (typ !== "dbsc+jwt" || (jwk?.n ?? "").length > maxModulus) return null;
-    return registered ?? { kty: "", ...jwk, alg: protectedHeader.alg };
+    const { protectedHeader, key } = await compactVerify(proof, findKey, { algorithms });
+    const jwk = registered ?? { ...(await exportJWK(key)), alg: protectedHeader.alg };
+    return protectedHeader.typ === "dbsc+jwt" && (jwk.n ?? "").length <= maxModulus ? jwk : null;
   } catch {
     return null; // jose and Web Crypto throw errors of many classes for hostile keys and signatures
   }
