@@ -230,6 +230,14 @@ describe("to keep", () => {
     });
   });
 
+  test("a text that PostgreSQL cannot store is refused as an unknown passkey", async () => {
+    const answer = await latchkey.unchanged(() => act(session, "keep-passkey", { passkey: "\0" }));
+    expect(answer).toMatchObject({
+      status: 422,
+      data: { errors: { passkey: "There is no such passkey any more." } },
+    });
+  });
+
   test("is possible with a passkey that was added after the question", async () => {
     await reset();
     const added = new Authenticator();

@@ -88,8 +88,8 @@ export const keepWayIn = (owner: Actor, credentialId: string | null) =>
     const questionedAt = credentialId === null ? user.idpQuestionedAt : passkey?.questionedAt;
     if (!questionedAt) {
       if (credentialId === null) return isLinked(user) ? "kept" : "refused";
-      const isThere = (await em.count(Passkey, { user: user.id, credentialId, ...usable() })) > 0;
-      return isThere ? "kept" : "no_such_passkey";
+      const all = await em.find(Passkey, { user: user.id, ...usable() }); // the text may be one that PostgreSQL refuses
+      return all.some((one) => one.credentialId === credentialId) ? "kept" : "no_such_passkey";
     }
     if (ofWay || session.createdAt <= questionedAt) return "refused";
     if (passkey) passkey.questionedAt = null;
