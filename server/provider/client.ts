@@ -63,13 +63,16 @@ function configured(): IdentityProviderConfig {
 }
 
 /**
- * The origin of the consent screen, without discovery: for an OpenID Connect provider, the origin of its issuer. `null`
+ * The origin of the consent screen; that of the issuer for an OpenID Connect provider that is not discovered yet. `null`
  * while external sign-in is off.
  */
 export function consentOrigin(): string | null {
   const { identityProvider: client } = config();
   if (!client) return null;
-  const known = client.provider === "oidc" ? client.issuer : providers[client.provider].endpoints.authorizeUrl;
+  const known =
+    client.provider === "oidc"
+      ? (discoveredEndpoints(client.issuer)?.authorizeUrl ?? client.issuer)
+      : providers[client.provider].endpoints.authorizeUrl;
   return new URL(client.authorizeUrl ?? known).origin;
 }
 

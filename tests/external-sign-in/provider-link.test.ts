@@ -6,7 +6,7 @@ import * as start from "~/routes/auth.idp._index";
 import * as dashboard from "~/routes/dashboard";
 import { act, openAccount } from "../support/account-calls";
 import { connectCookie, ownState } from "../support/cookies";
-import { comeBack, google, googleAnswers, signInWithGoogle } from "../support/google-sign-in";
+import { comeBack, discovers, google, googleAnswers, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { call, get, type Outcome } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
@@ -123,6 +123,15 @@ describe("connecting", () => {
     expect(started.status).toBe(302);
     expect(started.location).toMatch(/^https:\/\/accounts\.google\.com\/o\/oauth2\/v2\/auth\?/);
     expect(started.cookies.oauth_state).toBe(stateOf(started));
+  });
+
+  test("may lead to an authorization endpoint of another host than the issuer's, once it is discovered", async () => {
+    const issuer = "https://issuer.example";
+    latchkey.configure({ ...google, IDP_PROVIDER: "oidc", IDP_ISSUER: issuer });
+    discovers(issuer, { authorization_endpoint: "https://consent.example/authorize" });
+    expect((await openAccount(cookie)).formTarget).toBe(issuer);
+    await act(cookie, "connect-provider");
+    expect((await openAccount(cookie)).formTarget).toBe("https://consent.example");
   });
 
   test("sets two cookies for ten minutes", async () => {
