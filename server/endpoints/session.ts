@@ -1,7 +1,7 @@
 import { sidOf } from "../accounts/sessions/told-ends";
 import { type Answer, json } from "../door/endpoint-answers";
-import { cookieOf, notSignedIn } from "../door/request-facts";
-import { sessionCookieName } from "../door/session-cookies";
+import { notSignedIn } from "../door/request-facts";
+import { sessionCookieIn } from "../door/session-cookies";
 import { resumeSession } from "../features/owner/signed-in";
 import type { RequestFacts } from "../process/context";
 
@@ -9,13 +9,10 @@ const utf8 = { "Content-Type": "application/json; charset=utf-8" };
 
 /** Only for scripts of this origin: browsers send the cookie from other hosts of the site, too. */
 export async function answerSession(facts: RequestFacts): Promise<Answer> {
-  const { headers } = facts.response.req;
   if (!["GET", "HEAD"].includes(facts.method)) return { status: 405, headers: { Allow: "GET, HEAD" }, body: "" };
   if (facts.crossSite) return json({ error: "cross_origin" }, utf8, 403);
-  const cookie = (name?: "bound") =>
-    cookieOf(headers.cookie ?? "", sessionCookieName(facts.origin.startsWith("https:"), name));
-  const token = cookie();
-  const signedIn = token && (await resumeSession(token, cookie("bound")));
+  const token = sessionCookieIn(facts);
+  const signedIn = token && (await resumeSession(token, sessionCookieIn(facts, "bound")));
   if (!signedIn || signedIn === "not_bound") return json({ error: "not_signed_in" }, { ...utf8, ...notSignedIn }, 401);
   const { expiresAt, sessionId } = signedIn;
   const { id, email, name, pictureUrl, groups } = signedIn.user;

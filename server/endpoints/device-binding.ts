@@ -1,21 +1,19 @@
-import { config } from "../../config";
-import { type Answer, json } from "../../door/endpoint-answers";
-import { cookieOf, notSignedIn } from "../../door/request-facts";
-import { boundCookieAttributes, sessionCookieName } from "../../door/session-cookies";
-import { logEvent, onceAMinute } from "../../log";
-import type { RequestFacts } from "../../process/context";
-import { boundCookieLifetime } from "../../rules";
-import { siteOf } from "../../settings/session-domain";
-import { refreshBinding, registerBinding } from "./binding";
+import { refreshBinding, registerBinding } from "../accounts/session-binding/binding";
+import { config } from "../config";
+import { type Answer, json } from "../door/endpoint-answers";
+import { notSignedIn } from "../door/request-facts";
+import { boundCookieAttributes, isOverHttps, sessionCookieIn, sessionCookieName } from "../door/session-cookies";
+import { logEvent, onceAMinute } from "../log";
+import type { RequestFacts } from "../process/context";
+import { boundCookieLifetime } from "../rules";
+import { siteOf } from "../settings/session-domain";
 
 // The endpoints of Device Bound Session Credentials. The browser itself asks, perhaps without cookies, `Origin` and
 // `Sec-Fetch-*`. It ends its session after 302, 401 and 429, but keeps it after 5xx.
 
 export const refreshPath = "/auth/device/refresh";
 
-const unbound = ["/auth/device", "/build", "/__files", "/favicon.svg"]; // requests there wait for no refresh
-
-const isOverHttps = ({ origin }: RequestFacts) => origin.startsWith("https:");
+const excludedPaths = ["/auth/device", "/build", "/__files", "/favicon.svg"]; // requests there wait for no refresh
 
 const boundCookie = (facts: RequestFacts) => ({
   name: sessionCookieName(isOverHttps(facts), "bound"),
@@ -45,7 +43,7 @@ function instructions(facts: RequestFacts, id: string) {
     scope: {
       origin: isSite ? siteOf(config().appUrl) : facts.origin,
       include_site: isSite,
-      scope_specification: unbound.map((path) => ({ type: "exclude", domain, path })),
+      scope_specification: excludedPaths.map((path) => ({ type: "exclude", domain, path })),
     },
     credentials: [{ type: "cookie", ...boundCookie(facts) }],
     allowed_refresh_initiators: ["*"], // else a link of another site finds no session
@@ -71,8 +69,7 @@ export async function refreshDevice(facts: RequestFacts): Promise<Answer> {
   const id = textOf(facts, "sec-secure-session-id");
   if (id === null) return answer(400);
   const proof = textOf(facts, "secure-session-response");
-  const sessionToken = cookieOf(facts.response.req.headers.cookie ?? "", sessionCookieName(isOverHttps(facts)));
-  const refreshed = await refreshBinding({ id, proof, sessionToken });
+  const refreshed = await refreshBinding({ id, proof, sessionToken: sessionCookieIn(facts) });
   if (!refreshed) return answer(401, notSignedIn);
   if (proof !== null && refreshed.cookie === undefined) logRefusedProof();
   if (refreshed.cookie === undefined) return answer(403, challengeHeader(refreshed));
