@@ -73,5 +73,10 @@ export interface MailService {
   events?: DeliveryEvents;
 }
 
-/** An address with or without a name. Bounded, because the expression that parses it costs the square of its length. */
+/** An address with or without a name. Bounded, because `parseSender` costs the square of its length. */
 export const sender = z.string().max(1_000);
+
+export function parseSender(from: string): { name: string; address: string } {
+  const [, name = "", address = ""] = /^(.*?)\s*<?([^\s@<>]+@[^\s@<>]+)>?$/.exec(from) ?? [];
+  return { name: name.replace(/^"(.*)"$/, "$1"), address };
+}

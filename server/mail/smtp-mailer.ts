@@ -1,7 +1,7 @@
 import type { Transporter } from "nodemailer";
 import { config, type SmtpConfig } from "../config";
 import { MailRefused } from "../errors";
-import { headersIn } from "../mail-services/service";
+import { headersIn, parseSender } from "../mail-services/service";
 import type { Mailer } from "./mail";
 
 const connections = 20; // at a time; not fewer than the jobs that run at a time
@@ -44,11 +44,6 @@ function smtpErrorOf(error: unknown): Error {
     if (command === "DATA") return new MailRefused("message_refused");
   }
   return new SmtpError([code, responseCode || originalCode].filter(Boolean).join(" "));
-}
-
-export function parseSender(from: string): { name: string; address: string } {
-  const [, name = "", address = ""] = /^(.*?)\s*<?([^\s@<>]+@[^\s@<>]+)>?$/.exec(from) ?? [];
-  return { name: name.replace(/^"(.*)"$/, "$1"), address };
 }
 
 /** The host of `APP_URL`, for EHLO (RFC 5321, section 4.1.1.1); of an address nodemailer makes a literal. */

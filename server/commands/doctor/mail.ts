@@ -4,7 +4,7 @@ import { MailRefused } from "../../errors";
 import { errorFields } from "../../log";
 import { sendMail, verifyMailer } from "../../mail/mailer";
 import { testMail } from "../../mail/messages";
-import { parseSender } from "../../mail/smtp-mailer";
+import { parseSender } from "../../mail-services/service";
 import { deliveryEventsOf, mailDrivers, mailServices } from "../../mail-services/services";
 import { either } from "../../settings/formats";
 import { type Check, causeOf, checksOf, type Finding, type Findings, findingOf } from "./check";

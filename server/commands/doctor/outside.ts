@@ -2,7 +2,7 @@ import { resolveTxt } from "node:dns/promises";
 import { getDomain } from "tldts";
 import type { Config } from "../../config";
 import { forgedClient, probeHeader, seenShape } from "../../features/operator/probe";
-import { parseSender } from "../../mail/smtp-mailer";
+import { parseSender } from "../../mail-services/service";
 import { contentSecurityPolicy, strictTransportMaxAge } from "../../rules";
 import { siteOf } from "../../settings/session-domain";
 import { type Check, checksOf, type Findings, findingOf } from "./check";

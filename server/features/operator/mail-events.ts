@@ -3,8 +3,7 @@ import { historyKept, recordMail } from "../../accounts/users/history";
 import { config } from "../../config";
 import { uuidOf } from "../../crypto/tokens";
 import { logEvent } from "../../log";
-import { parseSender } from "../../mail/smtp-mailer";
-import type { DeliveryFailure } from "../../mail-services/service";
+import { type DeliveryFailure, parseSender } from "../../mail-services/service";
 import { deliveryEventsOf } from "../../mail-services/services";
 
 /** The event of a body; `null` for what is not JSON. Postmark's ids have 64 bits, which no JavaScript number has: texts. */
