@@ -6,6 +6,9 @@ export const linkMinutes = RESET_TOKEN_TTL_MS / 60_000;
 /** Mails with a link of one kind, to one address in a quarter of an hour. */
 export const mailsPerQuarterHour = 5;
 
+/** How many jobs of a queue a process runs at a time: each may need a connection to the mail service. */
+export const concurrentJobs = 20;
+
 /** How long a device cookie lives from its last use, in ms: 400 days, the most that browsers allow. */
 export const DEVICE_LIFETIME_MS = 400 * 24 * 3_600_000;
 

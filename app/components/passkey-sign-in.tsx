@@ -1,5 +1,6 @@
 import { useFetcher, useNavigation } from "@remix-run/react";
 import { type FormEvent, startTransition, useCallback, useEffect, useState } from "react";
+import { PASSKEY_CHALLENGE_TTL_MS } from "#server/rules";
 import { withReturnTo } from "~/answers/return-to";
 import { usePasskeySupport, useTexts } from "~/document/page-context";
 import { LastUsed } from "./external-sign-in";
@@ -16,7 +17,7 @@ async function suggestPasskey(signal: AbortSignal): Promise<string | null> {
   return JSON.stringify(await navigator.credentials.get({ mediation: "conditional", publicKey, signal }));
 }
 
-const renewal = 240_000; // ms: before the challenge of a suggestion expires
+const renewal = PASSKEY_CHALLENGE_TTL_MS - 60_000; // ms: before the challenge of a suggestion expires
 
 interface PasskeySignInProps {
   returnTo: string | null;

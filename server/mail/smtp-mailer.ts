@@ -2,9 +2,8 @@ import type { Transporter } from "nodemailer";
 import { config, type SmtpConfig } from "../config";
 import { MailRefused } from "../errors";
 import { headersIn, parseSender } from "../mail-services/service";
+import { concurrentJobs } from "../rules";
 import type { Mailer } from "./mail";
-
-const connections = 20; // at a time; not fewer than the jobs that run at a time
 
 /** Replaced by tests. */
 interface Limits {
@@ -64,7 +63,7 @@ export function smtpMailer({ from, server }: SmtpConfig, limits: Limits = { step
     pool ??= createTransport({
       name: greetingName(),
       pool: true,
-      maxConnections: connections,
+      maxConnections: concurrentJobs,
       maxRequeues: 1, // when the server closes a connection before the mail is sent
       host,
       port,

@@ -6,10 +6,10 @@ import { runStatement } from "../database/run-statement";
 import { isConnectionFailure } from "../database/unavailable";
 import type { LoggedEvent, MailRefusal } from "../events/events";
 import { duringJob, errorFields, log, logEvent } from "../log";
+import { concurrentJobs } from "../rules";
 import type { JobHandler } from "./jobs";
 
-export const concurrency = 20; // jobs at a time, and so calls to the mail service; its connections must not be fewer
-export const databaseConcurrency = 4; // of them, those in the database; the embedded one is a single connection
+export const databaseConcurrency = 4; // of `concurrentJobs`, those in the database; the embedded one is one connection
 const pollInterval = 5_000; // ms, for retries and for the jobs that another instance left
 
 interface FetchedJob<Task> {
@@ -72,7 +72,7 @@ export class Worker<Task extends { task: string }> {
   /** The ends of jobs that the database could not store. Without them, pg-boss would repeat even a mail that was sent. */
   #unrecorded: (() => Promise<void>)[] = [];
   #poll: NodeJS.Timeout | undefined;
-  #free = concurrency;
+  #free = concurrentJobs;
   #freeInDatabase = databaseConcurrency;
   #mayHaveMore = false;
   #fetching = false;

@@ -5,7 +5,8 @@ import { setMailer } from "#server/mail/mailer";
 import { RecentCalls } from "#server/mail/recent-calls";
 import type { Mail } from "#server/mail-services/service";
 import { enqueue, JobQueue } from "#server/queue/job-queue";
-import { concurrency, databaseConcurrency } from "#server/queue/worker";
+import { databaseConcurrency } from "#server/queue/worker";
+import { concurrentJobs } from "#server/rules";
 import { startLatchkey } from "../support/latchkey";
 import { until } from "../support/until";
 
@@ -68,15 +69,15 @@ describe("of more jobs than may run at once", () => {
       await stopped;
     };
     await queue.open();
-    for (let n = 0; n < concurrency + 10; n++) await requestMail(`user${n}@example.com`);
+    for (let n = 0; n < concurrentJobs + 10; n++) await requestMail(`user${n}@example.com`);
     queue.work(handle, null);
     await query((em) => queue.enqueue(em, { task: "mail_password_reset", email: "last@example.com", language: "en" }));
-    await until(() => ends.length === concurrency, "as many mail calls as there may be");
+    await until(() => ends.length === concurrentJobs, "as many mail calls as there may be");
   });
 
   test("the mail calls are limited", async () => {
     onTestFinished(stop);
-    expect(await states()).toEqual({ active: concurrency, created: 11 });
+    expect(await states()).toEqual({ active: concurrentJobs, created: 11 });
   });
 
   test("those that use the database are limited", async () => {
@@ -87,8 +88,8 @@ describe("of more jobs than may run at once", () => {
   test("the next runs when one ends", async () => {
     onTestFinished(stop);
     ends.shift()!();
-    await until(() => ends.length === concurrency, "the next mail call");
-    expect(await states()).toEqual({ active: concurrency, created: 10 });
+    await until(() => ends.length === concurrentJobs, "the next mail call");
+    expect(await states()).toEqual({ active: concurrentJobs, created: 10 });
   });
 
   test("a stop leaves those that wait in the queue", async () => {
