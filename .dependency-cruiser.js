@@ -79,7 +79,7 @@ export default {
       name: "entry-starts-the-service",
       severity: "error",
       from: { path: "^app/entry\\.server\\.tsx$" },
-      to: { path: "^server/", pathNot: "^server/(start|log|door/request-facts)\\.ts$" },
+      to: { path: "^server/", pathNot: "^server/(start|rules|door/request-facts)\\.ts$" },
     },
     {
       name: "no-route-imports-a-route",

@@ -4,8 +4,6 @@ import { pageTextsIn, textsPath } from "#server/files/texts";
 import type { Language } from "#server/languages/languages";
 import { providerLabel, providerMark } from "#server/provider/label";
 
-export { contentSecurityPolicy } from "#server/rules";
-
 /** What every page needs in addition to its route's data. */
 export function pageOf(language: Language, nonce: string) {
   const { passwords } = config();
