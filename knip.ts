@@ -20,7 +20,6 @@ export default defineConfig({
   // Named as a transport in server/log.ts.
   ignoreDependencies: ["pino-pretty"],
   ignoreBinaries: ["Xvfb", "dbus-run-session", "java", "promtool", "script", "systemd-analyze", "testssl"], // of the system, in tests/
-  ignoreExportsUsedInFile: true,
   compilers: {
     css: (text: string) => [...text.matchAll(/(?<=@)import[^;]+/g)].join("\n"),
   },

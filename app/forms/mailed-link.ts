@@ -28,7 +28,7 @@ export interface LinkParameters {
   return_to?: string;
 }
 
-export interface OpenedLink extends LinkParameters {
+interface OpenedLink extends LinkParameters {
   problem: "incomplete" | "dead" | null;
 }
 

@@ -6,7 +6,7 @@ import type { SignInStep } from "../events/sign-in-failures";
 const longestCall = 5_000; // ms, from the start of the call to the end of the answer's body
 const largestAnswer = 1_048_576; // bytes, decoded
 
-export interface Call {
+interface Call {
   step?: SignInStep;
   /** In ms; the default is five seconds. */
   deadline?: number;

@@ -259,7 +259,7 @@ export const RateLimit = defineEntity({
 });
 
 /** Read at the start of releases before 2.1.0, which may run beside this one. */
-export const Installation = defineEntity({
+const Installation = defineEntity({
   name: "Installation",
   tableName: "installation",
   properties: { id: p.uuid().primary() },

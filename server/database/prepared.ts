@@ -4,7 +4,7 @@ import { translateConnectionErrors } from "./unavailable";
 import { orm } from "./unit-of-work";
 
 /** The statements that are not MikroORM's, each with its reason. CPU is that of the process, by `npm run bench`. */
-export type PreparedStatement =
+type PreparedStatement =
   /** With MikroORM, a known user's row takes 0.25 ms longer than none (2,000 pairs): that tells who has an account. */
   | "credentials"
   /** As `credentials`: MikroORM takes longer for a row than for none. */

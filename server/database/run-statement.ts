@@ -1,7 +1,7 @@
 import type { Knex } from "@mikro-orm/postgresql";
 
 /** One statement for PostgreSQL; a connection parses and plans a named one once. */
-export interface Statement {
+interface Statement {
   name?: string | undefined;
   text: string;
   values?: unknown[] | undefined;

@@ -41,7 +41,7 @@ export type CallFailureReason =
   | Exclude<keyof typeof callFailures, `${string}xx`>
   | `${"redirect" | "status"} ${number}`;
 
-export const signInSteps = ["discovery", "exchange", "profile"] as const;
+const signInSteps = ["discovery", "exchange", "profile"] as const;
 export type SignInStep = (typeof signInSteps)[number];
 
 const moreParameters = {

@@ -4,7 +4,7 @@ const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;"
 
 export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character] ?? "");
 
-export interface MailDocument {
+interface MailDocument {
   name: string;
   colors: BrandColors;
   lang?: string;

@@ -60,7 +60,7 @@ const expiry = (t: Texts): Part => ({ small: t("common.expiry", { count: linkMin
 const ignore = (t: Texts): Part => ({ small: t("common.ignore") });
 
 /** The ways into an account without its password: the provider's label, and how many passkeys, which a reset keeps. */
-export interface OtherWaysIn {
+interface OtherWaysIn {
   provider: string | null;
   passkeys: number;
 }

@@ -51,7 +51,7 @@ export interface Attempt {
   codeVerifier: string;
 }
 
-export type AuthorizationCode = Omit<Attempt, "state"> & { code: string };
+type AuthorizationCode = Omit<Attempt, "state"> & { code: string };
 
 /** RFC 7636, section 4.2. */
 const codeChallenge = (codeVerifier: string) => createHash("sha256").update(codeVerifier).digest("base64url");

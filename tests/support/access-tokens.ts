@@ -34,7 +34,7 @@ export async function madeToken(cookie: string, fields: Record<string, string> =
 }
 
 /** The headers of a proxy that passes on a program's request to the application at `origin`. */
-export const proxied = (origin = app) => [
+const proxied = (origin = app) => [
   `X-Forwarded-Host: ${new URL(origin).host}`,
   `X-Forwarded-Proto: ${new URL(origin).protocol.replace(":", "")}`,
 ];

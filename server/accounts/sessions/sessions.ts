@@ -123,7 +123,7 @@ interface EndedByStart {
 }
 
 /** A sign-in: who makes it and how; `null` without a proof, in development. */
-export interface SignIn {
+interface SignIn {
   visitor: Visitor;
   way: SignInWay | null;
   /** Of the passkey. */

@@ -9,7 +9,7 @@ import { type Check, checksOf, type Findings, findingOf } from "./check";
 import { type Address, addressesOf, ask, codeOf, forwardedByNobody, type ProbedResponse, probeUrl } from "./stranger";
 
 /** A secret for one request of the probe, or why there is none. */
-export type MintProbe = () => Promise<string | { unknown: string }>;
+type MintProbe = () => Promise<string | { unknown: string }>;
 
 interface Outside {
   config: Config;

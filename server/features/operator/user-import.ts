@@ -16,7 +16,7 @@ const batch = 10_000; // lines
 const maxKinds = 4; // besides Latchkey's own
 const maxCost = 1_000; // ms of CPU of one refused login, which verifies each kind
 
-export interface WrongLine {
+interface WrongLine {
   line: number;
   problem: string;
 }
