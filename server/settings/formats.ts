@@ -51,23 +51,23 @@ export const encryptionKey = matching(
 ).transform((text): Uint8Array => Buffer.from(text, "base64"));
 
 /** No line breaks, and no characters that turn the direction of the text around them. */
-export const displayName = (most: number) =>
+export const displayName = (max: number) =>
   z
     .string()
     .trim()
     .regex(
-      new RegExp(`^[^\\p{Cc}\\p{Zl}\\p{Zp}<>\\u202a-\\u202e\\u2066-\\u2069]{1,${most}}$`, "u"),
-      `must be 1 to ${most} printable characters without < and >`,
+      new RegExp(`^[^\\p{Cc}\\p{Zl}\\p{Zp}<>\\u202a-\\u202e\\u2066-\\u2069]{1,${max}}$`, "u"),
+      `must be 1 to ${max} printable characters without < and >`,
     );
 
 export const processes = matching(/^(?:auto|[1-9]\d?)$/, "must be auto, or a number from 1 to 99").transform((value) =>
   value === "auto" ? availableParallelism() : Number(value),
 );
 
-const wholeNumber = (least: number, most: number, problem: string) =>
+const wholeNumber = (min: number, max: number, problem: string) =>
   z
     .string()
-    .refine((text) => /^[1-9]\d*$/.test(text) && Number(text) >= least && Number(text) <= most, problem)
+    .refine((text) => /^[1-9]\d*$/.test(text) && Number(text) >= min && Number(text) <= max, problem)
     .transform(Number);
 
 export const hours = wholeNumber(1, 8_760, "must be a number of hours from 1 to 8760"); // a year

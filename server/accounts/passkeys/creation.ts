@@ -142,14 +142,14 @@ class PasskeyRefused extends ErrorWithReason<PasskeyFailure> {
   override name = "PasskeyRefused";
 }
 
-/** @throws PasskeyRefused when the account has its `most` usable passkeys, or anybody has this one */
+/** @throws PasskeyRefused when the account has `max` usable passkeys, or anybody has this one */
 export async function insertPasskey(
   em: EntityManager,
   userId: string,
   passkey: NewPasskey & { questionedAt?: Date | null },
-  most = maxPasskeys,
+  max = maxPasskeys,
 ) {
-  if ((await em.count(Passkey, { user: userId, ...usable() })) >= most) throw new PasskeyRefused("too_many");
+  if ((await em.count(Passkey, { user: userId, ...usable() })) >= max) throw new PasskeyRefused("too_many");
   await em.insert(Passkey, { ...passkey, rpId: rpId(), user: userId }).catch((error: unknown) => {
     throw error instanceof UniqueConstraintViolationException ? new PasskeyRefused("known") : error;
   });

@@ -25,14 +25,14 @@ function decodedLength(text: string): number | null {
   return bytes.toString("base64").replace(/=+$/, "") === text ? bytes.length : null;
 }
 
-const isWithin = (length: number | null | undefined, least: number, most: number) =>
-  length != null && length >= least && length <= most;
+const isWithin = (length: number | null | undefined, min: number, max: number) =>
+  length != null && length >= min && length <= max;
 
 /** Whether the hash ends with a salt and an output of these lengths, in base64. */
-function hasLengths(hash: string, maxSalt: number, leastOutput: number, maxOutput: number): boolean {
+function hasLengths(hash: string, maxSalt: number, minOutput: number, maxOutput: number): boolean {
   const texts = hash.replaceAll(".", "+").split("$").slice(-2);
   const [salt, output] = texts.map(decodedLength);
-  return isWithin(salt, 8, maxSalt) && isWithin(output, leastOutput, maxOutput);
+  return isWithin(salt, 8, maxSalt) && isWithin(output, minOutput, maxOutput);
 }
 
 function scryptProblem(ln: number, r: number, p: number): string | null {
@@ -53,8 +53,8 @@ export function hashProblem(hash: string): string | null {
   const [, digest = "", iterations] = django.exec(hash) ?? pbkdf2.exec(hash) ?? [];
   const length = digest === "sha512" ? 64 : 32; // a longer output would be more work
   if (django.test(hash) || (digest && hasLengths(hash, 64, length, length))) {
-    const most = maxIterations[digest] ?? 0;
-    return Number(iterations) > most ? `takes too much work: at most ${most} iterations` : null;
+    const max = maxIterations[digest] ?? 0;
+    return Number(iterations) > max ? `takes too much work: at most ${max} iterations` : null;
   }
   const [, memory = 0, passes = 0, lanes = 0] = argon2id.exec(hash)?.map(Number) ?? [];
   // The lengths are limits of the library.

@@ -37,8 +37,8 @@ export function decoyOf(kind: string): string {
 
 /** A decoy with the iterations that `hash` lacks in comparison to its kind's highest number of them. */
 export function remainderOf(kind: string, hash: string): string[] {
-  const [, digest = "", most] = pbkdf2Kind.exec(kind) ?? [];
-  const lacking = Number(most) - Number(pbkdf2Kind.exec(hash)?.[2]);
+  const [, digest = "", highest] = pbkdf2Kind.exec(kind) ?? [];
+  const lacking = Number(highest) - Number(pbkdf2Kind.exec(hash)?.[2]);
   return lacking > 0 ? [decoyOf(pbkdf2KindOf(digest, lacking))] : [];
 }
 

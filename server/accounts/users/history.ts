@@ -8,7 +8,7 @@ import { browserNames } from "../../visitor/browsers";
 export const historyKept = 180 * 86_400_000; // ms
 
 /** How many events of each kind a user has at most: what can be repeated at will must not push out a thief's change. */
-const most = { signIn: 50, change: 100 };
+const maxOfKind = { signIn: 50, change: 100 };
 const kindOfEvent = `case when way is null and type not in ('${repeatableEvents.join("', '")}') then 'change' else 'signIn' end`;
 
 /** MikroORM's condition for events that are no longer kept. */
@@ -47,7 +47,7 @@ export function eventValues(userIds: string[], by: Author, event: Entry): unknow
   const { browser, system } = browserNames(by.userAgent ?? null);
   const kind = way === null && !repeatableEvents.includes(type) ? "change" : "signIn";
   const row = [at, type, actor, way, browser, system, by.sessionKey ?? null, detail];
-  return [...row, userIds, userIds, kind, most[kind]];
+  return [...row, userIds, userIds, kind, maxOfKind[kind]];
 }
 
 const writeEvent = `with told as (${eventWriting.told}) ${eventWriting.trimmed}`;

@@ -14,7 +14,7 @@ const figures = `
 /** By their numbers in statfs(2): what a power cut, or the end of a container, takes away as a whole. */
 const volatileFileSystems: Record<number, string> = { 16914836: "tmpfs", 2035054128: "overlay" };
 
-const leastFree = 200; // MB
+const minFree = 200; // MB
 
 export async function checkEmbedded({ orm }: Database, folder: string): Promise<Check> {
   const [row] = await orm.em
@@ -27,5 +27,5 @@ export async function checkEmbedded({ orm }: Database, folder: string): Promise<
   const sizes = `${row?.size}, and ${row?.log} of its log; ${free} MB are free`;
   const found = `${sizes}; last checkpoint ${row?.checkpoint}; ${flushed}${fileSystem ? ` (${fileSystem})` : ""}`;
   if (fileSystem) return warn(found, "put the folder of DATABASE_URL on a disk, e.g. on a volume of the container");
-  return free < leastFree ? warn(found, `make room: it needs ${leastFree} MB`) : ok(found);
+  return free < minFree ? warn(found, `make room: it needs ${minFree} MB`) : ok(found);
 }
