@@ -35,16 +35,17 @@ function cookie(nameFor: (request: Request) => string, lifetime: number) {
 const hostCookie = (name: string, lifetime: number) =>
   cookie((request) => (isHttps(request) ? `__Host-${name}` : name), lifetime);
 
-export const deviceCookie = hostCookie("device", DEVICE_LIFETIME_MS);
-export const ceremonyCookie = hostCookie("passkey", PASSKEY_CHALLENGE_TTL_MS);
-/** The sign-in after which the account page last offered a passkey in this browser. */
-export const passkeyOfferedCookie = hostCookie("passkey-offered", DEVICE_LIFETIME_MS);
-/** A text of any characters, for the next page. */
+/** A text of any characters. */
 function textCookie(name: string, lifetime: number) {
   const stored = hostCookie(name, lifetime);
   const read = (request: Request) => new URLSearchParams(`text=${stored.read(request) ?? ""}`).get("text") || null;
   return { ...stored, read };
 }
+
+export const deviceCookie = hostCookie("device", DEVICE_LIFETIME_MS);
+export const ceremonyCookie = hostCookie("passkey", PASSKEY_CHALLENGE_TTL_MS);
+/** The sign-in after which the account page last offered a passkey in this browser. */
+export const passkeyOfferedCookie = hostCookie("passkey-offered", DEVICE_LIFETIME_MS);
 
 /** What the next page says once, as a query: `notice`, `problem` of a failed connection, `passkey` that was removed. */
 export const noticeCookie = textCookie("notice", 60_000);

@@ -58,7 +58,7 @@ async function wholeOrNone(home: string, fill: (files: string) => Promise<void>)
     renameSync(unfinished, join(home, databaseFolder));
     flushFolder(home);
   } finally {
-    await rm(unfinished, { recursive: true, force: true, maxRetries: 5 }); // An extraction may still end.
+    await rm(unfinished, { recursive: true, force: true, maxRetries: 5 }); // an extraction that failed may still write
   }
 }
 

@@ -378,7 +378,6 @@ export function toldOf(change: Change, variant?: Variant): Recipients {
   return (variant && event.variants?.[variant]) ?? event;
 }
 
-/** The reasons of the session's end, of a refused passkey, of a refused logout token, and of a refused mail. */
 export type SessionEnd = ReasonOf<"session.ended">;
 /** Why a session ended, as an application hears it: a deletion tells `user.deleted`. */
 export type ToldSessionEnd = Exclude<SessionEnd, "account_deleted" | "expired"> | "renewed";

@@ -57,7 +57,7 @@ export function unexpiredLink({ email: typedEmail, token }: MailedLink) {
   return email === null || !isToken(token) ? null : { tokenHash: sha256(token), email, expiresAt: { $gt: new Date() } };
 }
 
-/** Links of both tables set a password: with `PASSWORDS=off` none is valid. */
+/** Each link sets a password, or a passkey in its place: with `PASSWORDS=off`, none is valid. */
 const usableLink = (link: MailedLink) => (config().passwords.on ? unexpiredLink(link) : null);
 
 /** Reads only: an invalid link is refused before it costs an Argon2 hash. `consumeLink` decides again. */

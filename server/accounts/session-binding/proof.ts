@@ -4,7 +4,7 @@ import { sha256 } from "../../crypto/tokens";
 const maxProof = 8_192; // characters
 const maxModulus = 683; // base64url characters of an RSA key's 4,096 bits
 
-/** The SHA-256 of a proof's challenge. The proof is not verified: without a challenge of ours that would be in vain. */
+/** The SHA-256 of a proof's challenge. The proof is verified later, if the challenge is one of ours. */
 export async function challengeOf(proof: string): Promise<string | null> {
   if (proof.length > maxProof) return null;
   const { decodeJwt } = await import("jose");

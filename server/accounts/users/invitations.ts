@@ -18,7 +18,10 @@ export async function removeInvitation(em: EntityManager, email: string): Promis
   return true;
 }
 
-/** Gives the groups of its address's invitation to a user who has proven the address. The caller holds both. */
+/**
+ * Gives a user who has proven an address the groups of its invitation. The caller holds `lockAddresses` and the user's
+ * row.
+ */
 export async function acceptInvitation(em: EntityManager, user: User): Promise<void> {
   const invitation = await findInvitation(em, user.email);
   if (!invitation) return;

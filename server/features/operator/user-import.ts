@@ -112,7 +112,8 @@ const insertUsers = (lines: string) => `
 
 const storedKinds = `with recursive ${passwordKinds} select kind from kinds where kind is not null`;
 
-const importLock = 4_701_983_362; // any number that other locks of the database do not use; the count of kinds needs it
+/** The key of no other lock. Two imports at once could each add the last kind of hash that may be stored. */
+const importLock = 4_701_983_362;
 
 /** One transaction; nothing changes when a line is wrong. `written` is called after each of several batches. */
 export async function importUsers(

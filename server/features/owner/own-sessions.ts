@@ -55,7 +55,7 @@ export async function countSessions(): Promise<{ bound: number; unbound: number 
   return { bound, unbound: all - bound };
 }
 
-/** One statement. With `WEBHOOK_SESSIONS`, in the order of locks of a user's changes, whose webhooks have an order. */
+/** One statement. With `WEBHOOK_SESSIONS`, the users are locked first: the webhooks of a user have an order. */
 export function logOut(tokens: string[]): Promise<void> {
   if (!config().webhook?.sessions) return query((em) => endSessionsOfTokens(em, tokens));
   return unitOfWork(async (em) => {

@@ -94,8 +94,8 @@ export async function completeRegistration(visitor: Visitor, form: LinkForm & { 
 }
 
 /**
- * Creates the user and starts a session, in one transaction. @returns otherwise nothing changed: `null` for a link that
- * is not valid, `refused` for a passkey
+ * Creates the user and starts a session, in one transaction.
+ * @returns the session; otherwise nothing changed: `null` for a link that is not valid, `refused` for a passkey
  */
 export async function registerUser(
   visitor: Visitor,
