@@ -53,7 +53,7 @@ export function welcome({ appUrl, mail, registration }: Pick<Config, "appUrl" | 
   ].join("\n");
 }
 
-function announce(config: Config): void {
+function reportStart(config: Config): void {
   const { appUrl, mail, identityProvider } = config;
   if (process.stdout.isTTY && !cluster.isWorker) return void process.stdout.write(welcome(config));
   const externalSignIn = identityProvider?.provider ?? "off";
@@ -112,7 +112,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
     endCommands();
     await database.close();
   });
-  void frontDoor.listening.then(() => announce(config));
+  void frontDoor.listening.then(() => reportStart(config));
   process.send?.("started"); // to server/processes.ts
 }
 

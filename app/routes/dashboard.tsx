@@ -76,7 +76,7 @@ export function action({ request }: ActionFunctionArgs) {
 }
 
 /** A browser binds its session to the device before its next request: a page that is only read makes none. */
-function useRequestsFor(unbound: boolean) {
+function useBindingRequests(unbound: boolean) {
   useEffect(() => {
     if (!unbound) return;
     const timers = [3_000, 60_000].map((wait) => setTimeout(() => fetch("/auth/session").catch(() => {}), wait));
@@ -96,7 +96,7 @@ const aboveForms = ["intent", "question", "sessionId", "passwordLink", "removal"
 export default function Dashboard() {
   const t = useTexts();
   const { user, passkeys, canConnect, notice, sessions, ...loaded } = useLoaderData<typeof loader>();
-  useRequestsFor(loaded.unbound);
+  useBindingRequests(loaded.unbound);
   const provider = loaded.provider ?? t("account.externalSignIn");
   const waysIn = { ...user, provider, canConnect, passkeys };
   const { key } = useLocation();

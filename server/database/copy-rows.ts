@@ -23,8 +23,8 @@ export async function isEmpty(knex: Knex): Promise<boolean> {
 
 /** Copies rows as PostgreSQL's JSON, which keeps microseconds and integers of 64 bits. @returns how many rows */
 export async function copyRows(from: Knex, to: Knex, { table, where = "true" }: Part): Promise<number> {
-  const rows = `select row_to_json(source)::text as row from ${table} as source where ${where}`;
-  await runStatement(from, { text: `declare copied_rows no scroll cursor for ${rows}` });
+  const query = `select row_to_json(source)::text as row from ${table} as source where ${where}`;
+  await runStatement(from, { text: `declare copied_rows no scroll cursor for ${query}` });
   const fetch = () => runStatement<{ row: string }>(from, { text: `fetch ${batch} from copied_rows` });
   let copied = 0;
   for (let rows = await fetch(); rows.length > 0; rows = await fetch()) {

@@ -4,40 +4,40 @@ import { translateConnectionErrors } from "./unavailable";
 
 export const [setOrm, orm] = requiredValue<MikroORM>("orm", "The database has not been opened.");
 
-const whenCommitted = new WeakMap<EntityManager, (() => void)[]>();
+const afterCommits = new WeakMap<EntityManager, (() => void)[]>();
 const beforeCommits = new WeakMap<EntityManager, (() => Promise<void>)[]>();
 
 /** One transaction on a fresh identity map. @throws DatabaseUnavailable */
 export async function unitOfWork<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
-  const waiting: (() => void)[] = [];
+  const after: (() => void)[] = [];
   const result = await translateConnectionErrors(() =>
     orm()
       .em.fork()
       .transactional(async (em) => {
-        const last: (() => Promise<void>)[] = [];
-        whenCommitted.set(em, waiting);
-        beforeCommits.set(em, last);
+        const before: (() => Promise<void>)[] = [];
+        afterCommits.set(em, after);
+        beforeCommits.set(em, before);
         const done = await work(em);
-        for (const run of last) await run();
+        for (const run of before) await run();
         return done;
       }),
   );
-  for (const run of waiting) run();
+  for (const run of after) run();
   return result;
 }
 
 /** Runs once the unit of work is committed, and never when it is not; at once for an `em` without one. */
 export function afterCommit(em: EntityManager, run: () => void): void {
-  const waiting = whenCommitted.get(em);
-  if (waiting) waiting.push(run);
+  const after = afterCommits.get(em);
+  if (after) after.push(run);
   else run();
 }
 
 /** Runs as the last part of the unit of work that `em` belongs to. */
 export function beforeCommit(em: EntityManager, run: () => Promise<void>): void {
-  const last = beforeCommits.get(em);
-  if (!last) throw new Error("There is no unit of work.");
-  last.push(run);
+  const before = beforeCommits.get(em);
+  if (!before) throw new Error("There is no unit of work.");
+  before.push(run);
 }
 
 /** Runs statements without a transaction, on a fresh identity map. @throws DatabaseUnavailable */

@@ -26,7 +26,7 @@ const checkNames = (environment: Environment): Check[] =>
     settings.warn(found, "correct or remove the name; docs/settings.md has all of them"),
   );
 
-function readSettings(environment: Environment): Config | Check[] {
+function configOrProblems(environment: Environment): Config | Check[] {
   try {
     return loadConfig(environment);
   } catch (error) {
@@ -85,7 +85,7 @@ function checkTokens({ accessTokens, trustedProxies }: Config): Check {
 
 /** Changes nothing, except that it opens an embedded database as a start of the service does. */
 async function* examine(environment: Environment, testAddress?: string, webhook?: true): AsyncGenerator<Check> {
-  const config = readSettings(environment);
+  const config = configOrProblems(environment);
   if (Array.isArray(config)) return yield* [...config, ...checkNames(environment)];
   setConfig(config);
   yield settings.ok(`usable; ${config.production ? "production" : "not production"}`);
@@ -118,7 +118,7 @@ const lineOf = ({ status, name, found, fix }: Check) =>
   `${status.padEnd(4)}  ${name.padEnd(12)}  ${found}${fix ? `. Fix: ${fix}` : ""}`;
 
 async function* examineOutside(environment: Environment, at: string[]): AsyncGenerator<Check> {
-  const config = readSettings(environment);
+  const config = configOrProblems(environment);
   if (Array.isArray(config)) return yield* config;
   setConfig(config);
   yield* checkOutside({ config, at, mintProbe });
