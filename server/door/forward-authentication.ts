@@ -27,7 +27,7 @@ export interface Finders {
   findUser(
     token: string,
     audience: () => string,
-    boundToken?: string | null,
+    boundToken: string | null,
   ): Promise<(VerifiedUser & { signedInAt: Date }) | null>;
   /** @param origin that a trusted proxy says the program asked for */
   findProgram(token: string, origin: string | null): Promise<VerifiedUser | null>;

@@ -7,10 +7,10 @@ export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character)
 interface MailDocument {
   name: string;
   colors: BrandColors;
-  lang?: string;
-  dir?: "ltr" | "rtl";
+  lang: string;
+  dir: "ltr" | "rtl";
   /** HTML, below the card. */
-  footer?: string[];
+  footer: string[];
 }
 
 const font = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
@@ -35,11 +35,7 @@ export function button(label: string, url: string, { fill, onFill }: BrandColors
 }
 
 /** The style sheet is the dark theme, for the clients that read it: it overrides the inline styles. */
-export function html(
-  subject: string,
-  blocks: string[],
-  { name, colors, lang = "en", dir = "ltr", footer = [] }: MailDocument,
-): string {
+export function html(subject: string, blocks: string[], { name, colors, lang, dir, footer }: MailDocument): string {
   const { text } = colors;
   const foot = footer.length > 0 ? `<tr><td style="padding:16px 4px 0">${aside(footer.join(" · "))}</td></tr>\n` : "";
   const start = dir === "rtl" ? "right" : "left";

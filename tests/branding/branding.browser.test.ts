@@ -90,7 +90,7 @@ describe("a mail", () => {
   test("reads from right to left", async () => {
     const page = await site.visit(surveyed);
     const colors = brandColors(brand.BRAND_COLOR);
-    await page.setContent(html("A", ["<p>A</p>"], { name: "B", colors, lang: "ar", dir: "rtl" }));
+    await page.setContent(html("A", ["<p>A</p>"], { name: "B", colors, lang: "ar", dir: "rtl", footer: [] }));
     const aligned = await page.locator("p").evaluate((element) => getComputedStyle(element).textAlign);
     expect(aligned).toBe("right");
     await photograph(page, "brand-mail-rtl");

@@ -76,7 +76,7 @@ const postBody = (body: string | URLSearchParams, headers: Record<string, string
 const send = async (token: string | Promise<string>) => postBody(new URLSearchParams({ logout_token: await token }));
 
 const isSignedIn = async (cookie: string) =>
-  (await identityFinders().findUser(cookie.replace("session=", ""), () => issuer)) !== null;
+  (await identityFinders().findUser(cookie.replace("session=", ""), () => issuer, null)) !== null;
 const ada = () => latchkey.createUser({ idpId: "ada", idpIssuer: issuer });
 const signedInAda = async () => latchkey.signedIn(await ada());
 const lastEvent = () => latchkey.events().at(-1);

@@ -175,7 +175,7 @@ describe("the account's groups are the operator's and the provider's together", 
   });
 
   test("at /auth/verify", async () => {
-    const found = await identityFinders().findUser(cookie.replace("session=", ""), () => issuer);
+    const found = await identityFinders().findUser(cookie.replace("session=", ""), () => issuer, null);
     expect(found?.groups).toEqual(["audit", "both", "staff"]);
   });
 

@@ -46,7 +46,7 @@ afterEach(() => {
 const signIn = async () => (await latchkey.signedIn(userId)).replace("session=", "");
 
 async function tokenFor(audience = app, sessionToken = session): Promise<string> {
-  const { token } = (await findVisitor(sessionToken, () => audience)) ?? {};
+  const { token } = (await findVisitor(sessionToken, () => audience, null)) ?? {};
   return token!;
 }
 
@@ -217,7 +217,7 @@ describe("a token", () => {
   test("is not handed out for a session that has ended", async () => {
     await tokenFor();
     await latchkey.execute("delete from sessions");
-    expect(await findVisitor(session, () => app)).toBeNull();
+    expect(await findVisitor(session, () => app, null)).toBeNull();
   });
 
   test("is made anew after a failure", async () => {
@@ -392,7 +392,7 @@ describe("with IDENTITY_TOKENS off", () => {
   beforeEach(() => void latchkey.configure({ IDENTITY_TOKENS: "off" }));
 
   test("there are no tokens", async () => {
-    expect(await findVisitor(session, () => app)).not.toHaveProperty("token");
+    expect(await findVisitor(session, () => app, null)).not.toHaveProperty("token");
   });
 
   test("there are no published keys", async () => {

@@ -539,7 +539,7 @@ describe("a bound session", () => {
   });
 
   test.each([
-    ["/auth/verify", async (session: string) => (await identityFinders().findUser(session, () => "")) === null],
+    ["/auth/verify", async (session: string) => (await identityFinders().findUser(session, () => "", null)) === null],
     [
       "/auth/session",
       async (session: string) =>
@@ -553,7 +553,7 @@ describe("a bound session", () => {
 
   test("counts at /auth/verify with its bound cookie", async () => {
     const { cookies } = await bound();
-    expect(await identityFinders().findUser(cookies.session ?? "", () => "", cookies.bound)).toMatchObject({
+    expect(await identityFinders().findUser(cookies.session ?? "", () => "", cookies.bound ?? null)).toMatchObject({
       email: "ada@example.com",
     });
   });
@@ -561,7 +561,7 @@ describe("a bound session", () => {
   test("costs /auth/verify one statement", async () => {
     const { cookies } = await bound();
     expect(
-      await statementsOf(() => identityFinders().findUser(cookies.session ?? "", () => "", cookies.bound)),
+      await statementsOf(() => identityFinders().findUser(cookies.session ?? "", () => "", cookies.bound ?? null)),
     ).toHaveLength(1);
   });
 

@@ -58,7 +58,7 @@ beforeEach(async () => {
 });
 
 async function answerTo({ token, boundToken }: Asked): Promise<string | null> {
-  const signedIn = await resumeSession(token, boundToken);
+  const signedIn = await resumeSession(token, boundToken ?? null);
   return signedIn === null || signedIn === "not_bound" ? signedIn : signedIn.user.email;
 }
 

@@ -60,7 +60,7 @@ export function identityFinders(): Finders {
     return token;
   }
 
-  async function findUser(sessionToken: string, audience: () => string, boundToken?: string | null) {
+  async function findUser(sessionToken: string, audience: () => string, boundToken: string | null) {
     const signedIn = await resumeSession(sessionToken, boundToken);
     if (!signedIn || signedIn === "not_bound") return null;
     const { sessionId, signedInAt } = signedIn;
