@@ -13,7 +13,10 @@ import { initdb } from "./initdb";
 /** Lets node-postgres talk to a PGlite over a Unix socket that only this user can reach, one connection at a time. */
 export async function listenOnSocket(database: PGlite) {
   const { PGLiteSocketServer } = await import("@electric-sql/pglite-socket");
-  const socketFolder = await mkdtemp(join(tmpdir(), "latchkey-"));
+  const socketFolder = await mkdtemp(join(tmpdir(), "latchkey-")).catch(async ({ code }: NodeJS.ErrnoException) => {
+    await database.close(); // its timers would keep a finished command alive
+    throw new StartError(`The folder ${tmpdir()} (TMPDIR) cannot be written: ${code}.`);
+  });
   // Two: the server notices a lost connection only after its replacement has connected.
   const server = new PGLiteSocketServer({ db: database, path: join(socketFolder, ".s.PGSQL.5432"), maxConnections: 2 });
   await server.start();

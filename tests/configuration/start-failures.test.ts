@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import net, { type AddressInfo, type Server } from "node:net";
 import { dirname, join } from "node:path";
 import { Registry } from "prom-client";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { loadConfig } from "#server/config";
 import { openDatabase } from "#server/database/orm";
 import { openMetricsServer } from "#server/door/metrics-server";
@@ -11,6 +11,7 @@ import { assertPortIsFree } from "#server/door/ports";
 import { StartError } from "#server/errors";
 import { welcome } from "#server/start";
 import { createEmptyDatabase, freePort } from "../support/server";
+import { createFolder } from "../support/template-copy";
 
 /** An embedded database that does not exist yet, until the end of the test. */
 async function embeddedDatabase(): Promise<{ url: string; folder: string }> {
@@ -70,6 +71,13 @@ describe("what stops a start, in one line", () => {
     const refusing = net.createServer((socket) => socket.once("data", () => socket.end(errorResponse(code, message))));
     const host = `127.0.0.1:${await occupy(refusing, "127.0.0.1")}`;
     expect(await startAt(host)).toBe(`${unusable(host)}${message}.`);
+  });
+
+  test("a folder for temporary files that is not there", async () => {
+    const { url, drop } = await createFolder();
+    onTestFinished(drop);
+    vi.stubEnv("TMPDIR", "/dev/null");
+    expect(await failure(openDatabase(url))).toBe("The folder /dev/null (TMPDIR) cannot be written: ENOTDIR.");
   });
 
   const impossible = ["/dev/null/data", "/dev/null"];

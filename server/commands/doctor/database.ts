@@ -125,6 +125,7 @@ const unopened: Findings = [
   [/unsupported startup parameter/, "{reason}", "set DATABASE_DIRECT_URL: DATABASE_URL leads to a pooler"],
   [/password|authentication|role/, "{reason}", "correct the user and the password in DATABASE_URL"],
   [/database ".*" does not exist/, "{reason}", "create the database, or correct its name in DATABASE_URL"],
+  [/\(TMPDIR\)/, "{reason}", "let the service's user write there, or set TMPDIR to another folder"],
   [/cannot be (?:opened|written)/, "{reason}", "check the folder of DATABASE_URL, its owner and the disk"],
   [/^/, "{reason}", "start PostgreSQL, or correct host and port in DATABASE_URL"],
 ];
