@@ -150,6 +150,7 @@ export const events = {
     ...ofAccount,
     means: "The owner or an operator changed the name, or took it away.",
     webhook: "user.name_changed",
+    isRepeatable: true,
   },
   "invitation.created": { means: "An operator invited an address.", told: "log" },
   "invitation.accepted": {

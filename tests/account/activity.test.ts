@@ -317,6 +317,14 @@ describe("what is kept", () => {
     expect(await kept()).toMatchObject({ "passkey.added": 1 });
   });
 
+  test("a hundred changes of the name push out no other change", async () => {
+    await insert("passkey.added", "'owner', null", 1);
+    await latchkey.execute("update account_events set at = now() - interval '2 days'");
+    await insert("name.changed", "'owner', null", 100);
+    await act(await latchkey.signedIn(userId), "change-name", { name: "Ada" });
+    expect(await kept()).toMatchObject({ "passkey.added": 1 });
+  });
+
   test("the fifty latest mails stay", async () => {
     await insert("mail.bounced", "null, null", 50);
     await askForReset(email);
