@@ -68,7 +68,7 @@ function ActionEmail({ intent, ...field }: Parameters<typeof EmailField>[0] & { 
 /** The id of the form that changes the address. Browsers open its `<details>` for a link to it. */
 export const emailForm = "change-email";
 
-/** A new location, by the link's fragment, would make the page's forms anew: closed. */
+/** Without the link's own navigation: after it, React renders the page's forms anew, and closes them. */
 export function openEmailForm(event: MouseEvent) {
   event.preventDefault();
   const field = document.querySelector<HTMLElement>(`#${emailForm} input[type=email]`);

@@ -30,7 +30,7 @@ function redirectTo(target: string, headers = new Headers()): Response {
   return target === "/dashboard" ? redirect(target, { headers }) : redirectDocument(target, { headers });
 }
 
-/** @param added seconds to those in which a sign-in is recent */
+/** @param added seconds by which the time of a recent sign-in is longer here */
 export const mustSignInAgain = ({ signedInAt }: Pick<Owner, "signedInAt">, added = 0): boolean =>
   isOlderThan(recentSignInMinutes * 60 + added, signedInAt);
 

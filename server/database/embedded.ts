@@ -52,7 +52,7 @@ export function hasNoDatabase(folder: string): boolean {
   }
 }
 
-/** Fills the database's folder beside its place, and renames it once it is on the disk: there is all of it, or nothing. */
+/** Fills a folder beside the database's, and renames it once it is on the disk: there is the whole database, or none. */
 async function wholeOrNone(home: string, fill: (files: string) => Promise<void>): Promise<void> {
   const unfinished = join(home, unfinishedFolder);
   try {

@@ -27,7 +27,7 @@ interface Definition extends Notified {
   count?: true;
   /** Whether anybody with a session can repeat it at will: the history keeps it apart from changes. */
   isRepeatable?: true;
-  /** Whom a variant of a change is told. */
+  /** Who is told of a variant of a change. */
   variants?: Readonly<Record<string, Notified>>;
 }
 
@@ -373,7 +373,7 @@ interface Recipients extends Notified {
   webhook?: WebhookType;
 }
 
-/** Whom a change, or its variant, is told. */
+/** Who is told of a change, or of its variant. */
 export function toldOf(change: Change, variant?: Variant): Recipients {
   const event: Recipients & { means: string; variants?: Partial<Record<Variant, Recipients>> } = events[change];
   return (variant && event.variants?.[variant]) ?? event;

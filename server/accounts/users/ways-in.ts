@@ -10,8 +10,8 @@ const distrust = `
   update passkeys set questioned_at = ? where user_id = ?`;
 
 /**
- * Called when somebody proves the mailbox without a session of the account: the devices, the passkeys and the provider's
- * link may be those of an earlier user. Devices are forgotten, access tokens end. The others stay, and the account page asks about them.
+ * Called when somebody proves the mailbox without a session of the account: devices, access tokens, passkeys and the
+ * provider's link may be an earlier user's. The first two go. The account page asks about the others.
  * @param isNewLink whether the provider's link is the proof
  */
 export async function distrustEarlierUser(em: EntityManager, user: User, isNewLink = false): Promise<void> {
@@ -22,9 +22,9 @@ export async function distrustEarlierUser(em: EntityManager, user: User, isNewLi
 }
 
 /**
- * What is in question in the account of a session. `ofWay`: since when the way by which it began is in question.
- * `inherited`: since when a way in that the session adds is in question, because the session began by one in question, or
- * is older than a question. Each is `null` where nothing is in question. `passkeys`: the usable ones in question.
+ * What is in question in the account of a session: usable `passkeys`; `ofWay`, the way by which the session began;
+ * `inherited`, each way in that the session adds, because it began by a way in question, or before a question. The last
+ * two are since when, or `null`.
  */
 export async function questionsFor(em: EntityManager, user: User, session: Session) {
   const passkeys = await em.find(Passkey, { user: user.id, questionedAt: { $ne: null } });
@@ -50,7 +50,7 @@ export async function waysIn(em: EntityManager, user: User) {
   };
 }
 
-/** MikroORM's condition for accounts with a passkey, whatever its name is. */
+/** MikroORM's condition for accounts with a passkey of any RP ID. */
 export const hasPasskey = () => ({
   [raw((users) => `exists (select from passkeys where user_id = ${users}.id)`)]: [],
 });

@@ -30,7 +30,7 @@ const wrongGroups = `is not a list of at most ${maxGroups} groups`;
 
 const parsedGroups = z.array(z.string(wrongGroups), wrongGroups).refine(areGroups, wrongGroups).transform(sortedGroups);
 
-/** What no other system has: what the provider states at each sign-in, questions, the language, bounces, the creation. */
+/** The columns of a user that no other system has. */
 type NotInLines =
   | "pictureUrl"
   | "idpGroups"
