@@ -1,3 +1,4 @@
+import { refreshDevice, refreshPath, registerDevice, registeringOrigins } from "../accounts/session-binding/answers";
 import { registrationPath } from "../accounts/session-binding/offer";
 import { config } from "../config";
 import { type Answer, type Endpoint, type EndpointOf, json, plainText } from "../door/endpoint-answers";
@@ -6,7 +7,6 @@ import { probeHeader, seenRequest, takeProbe } from "../features/operator/probe"
 import { isReady } from "../features/operator/schema";
 import { findFile } from "../files/branding";
 import type { RequestFacts } from "../process/context";
-import { refreshDevice, refreshPath, registerDevice, registeringOrigins } from "./device-binding";
 import { answerSession } from "./session";
 
 /** A JSON Web Key Set (RFC 7517): the public keys of the tokens of `/auth/verify`. */

@@ -1,12 +1,12 @@
-import { refreshBinding, registerBinding } from "../accounts/session-binding/binding";
-import { config } from "../config";
-import { type Answer, json } from "../door/endpoint-answers";
-import { notSignedIn } from "../door/request-facts";
-import { boundCookieAttributes, isOverHttps, sessionCookieIn, sessionCookieName } from "../door/session-cookies";
-import { logEvent, onceAMinute } from "../log";
-import type { RequestFacts } from "../process/context";
-import { boundCookieLifetime } from "../rules";
-import { siteOf } from "../settings/session-domain";
+import { config } from "../../config";
+import { type Answer, json } from "../../door/endpoint-answers";
+import { notSignedIn } from "../../door/request-facts";
+import { boundCookieAttributes, isOverHttps, sessionCookieIn, sessionCookieName } from "../../door/session-cookies";
+import { logEvent, onceAMinute } from "../../log";
+import type { RequestFacts } from "../../process/context";
+import { boundCookieLifetime } from "../../rules";
+import { siteOf } from "../../settings/session-domain";
+import { refreshBinding, registerBinding } from "./binding";
 
 // The endpoints of Device Bound Session Credentials. The browser itself asks, perhaps without cookies, `Origin` and
 // `Sec-Fetch-*`. It ends its session after 302, 401 and 429, but keeps it after 5xx.
