@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, renameSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, renameSync } from "node:fs";
 import { chmod, cp, type FileHandle, mkdtemp, readdir, rm } from "node:fs/promises";
 import type net from "node:net";
 import { tmpdir } from "node:os";
@@ -92,6 +92,7 @@ async function open(folder: string, lock: FileHandle): Promise<PGlite> {
 async function withCopy<T>(home: string, database: PGlite, work: (files: string) => Promise<T>): Promise<T | null> {
   const copy = join(home, unfinishedFolder);
   if (existsSync(copy)) return null;
+  mkdirSync(copy); // before another copy is asked for
   try {
     const mode = constants.COPYFILE_FICLONE; // at once, where the file system can
     await database.runExclusive(() => cp(join(home, databaseFolder), copy, { recursive: true, mode }));

@@ -111,6 +111,12 @@ describe("on the embedded database", () => {
   });
 });
 
+test("of two copies that are asked for at once, one is made", async () => {
+  const names = (files: string) => Promise.resolve(fs.readdirSync(files));
+  const copies = await Promise.all([1, 2].map(() => database.connection.withCopy?.(names)));
+  expect(copies).toEqual([expect.arrayContaining(["PG_VERSION", "pg_wal"]), null]);
+});
+
 test("a first start that was cut off is made anew", async () => {
   const cutOff = join(folder, "cut-off");
   await mkdir(join(cutOff, ".unfinished"), { recursive: true });
