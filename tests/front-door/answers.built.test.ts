@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer } from "../support/http";
 import { runLatchkey } from "../support/running-latchkey";
 
@@ -46,7 +46,7 @@ const pages: [string, number, string][] = [
 ];
 
 // No request of these tests logs an error, a query string, a token or a password.
-afterEach(async () => {
+afterAll(async () => {
   await latchkey.flushed();
   expect(latchkey.output()).not.toMatch(/"level":(?:50|60)/);
   expect(latchkey.output()).not.toContain(token);
@@ -236,31 +236,27 @@ describe("a wrong method", () => {
     ["POST", "/__manifest", read],
   ];
 
-  const answerTo = (method: string, target: string) =>
-    exchange([
-      `${method} ${target} HTTP/1.1`,
-      "Host: localhost",
-      "Cookie: session=not-to-be-echoed",
-      "Content-Length: 0",
-      "Connection: close",
-    ]);
+  describe.each(refused)("%s %s", (method, target, allow) => {
+    let answer: Awaited<ReturnType<typeof exchange>>;
 
-  test.each(refused)(
-    "%s %s is answered 405 with Allow: %s",
-    { tags: ["3.5.3", "13.4.4"] },
-    async (method, target, allow) => {
-      const { status, headers } = await answerTo(method, target);
-      expect(status).toBe(405);
-      expect(headers).toMatchObject({ "content-type": html, allow, "x-content-type-options": "nosniff" });
-    },
-  );
+    beforeAll(async () => {
+      const cookie = "Cookie: session=not-to-be-echoed";
+      const lines = ["Host: localhost", cookie, "Content-Length: 0", "Connection: close"];
+      answer = await exchange([`${method} ${target} HTTP/1.1`, ...lines]);
+    });
 
-  test.each(refused)("%s %s is answered with a page", async (method, target) => {
-    expect((await answerTo(method, target)).body).toContain('<h1 tabindex="-1">This does not work here</h1>');
-  });
+    test(`is answered 405 with Allow: ${allow}`, { tags: ["3.5.3", "13.4.4"] }, () => {
+      expect(answer.status).toBe(405);
+      expect(answer.headers).toMatchObject({ "content-type": html, allow, "x-content-type-options": "nosniff" });
+    });
 
-  test.each(refused)("%s %s does not echo its cookie", { tags: "13.4.4" }, async (method, target) => {
-    expect((await answerTo(method, target)).body).not.toContain("not-to-be-echoed");
+    test("is answered with a page", () => {
+      expect(answer.body).toContain('<h1 tabindex="-1">This does not work here</h1>');
+    });
+
+    test("does not echo its cookie", { tags: "13.4.4" }, () => {
+      expect(answer.body).not.toContain("not-to-be-echoed");
+    });
   });
 
   test("PUT /auth/passkey is answered 405 with Allow: POST", async () => {

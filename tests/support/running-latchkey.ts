@@ -44,9 +44,9 @@ export function runLatchkey(
 
   const visit = () => new Visitor(server.url);
 
-  /** Resolves when everything printed so far is in the output, because a pipe keeps the order. */
+  /** Resolves when everything printed so far is in the output, because a pipe keeps the order. Data of a page renders none. */
   async function flushed(): Promise<void> {
-    const path = `/nowhere/${crypto.randomUUID()}`;
+    const path = `/nowhere/${crypto.randomUUID()}.data`;
     await visit().get(path);
     await server.waitFor(new RegExp(`^GET ${path} `, "m"));
   }
