@@ -1,42 +1,52 @@
 import { describe, expect, test } from "vitest";
+import * as authorize from "~/routes/auth.idp._index";
+import {
+  act,
+  askForAccount,
+  askForReset,
+  confirmAddress,
+  logIn,
+  logOut,
+  registerWith,
+  resetWith,
+} from "../support/account-calls";
 import { Authenticator } from "../support/authenticator";
+import { comeBack, google, signInWithGoogle, state } from "../support/google-sign-in";
+import { startLatchkey } from "../support/latchkey";
+import { emailChangeLink, registrationLink, resetLink } from "../support/mailed-links";
+import { addPasskey, answerWith, ask } from "../support/passkeys";
 import { goodPassword, newPassword, twice } from "../support/passwords";
-import { runLatchkey } from "../support/running-latchkey";
-import { json, runScriptedProvider } from "../support/scripted-provider";
+import { call, get } from "../support/route-calls";
 
-const provider = await runScriptedProvider();
-const latchkey = runLatchkey(provider.settings.oidc);
+const latchkey = startLatchkey(google);
 
+const email = "ada@example.com";
 const uuid = expect.stringMatching(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/);
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const inRequest = (event: string, more = {}) => ({ level: 30, time, requestId: uuid, event, ...more });
 const inJob = (event: string, more = {}) => ({ level: 30, time, jobId: uuid, event, ...more });
 
-const renewed = twice(newPassword);
-
+/** The lines of the events that `work` logs. */
 async function expectEvents(work: () => Promise<unknown>, ...expected: object[]): Promise<void> {
-  const jobs = expected.filter((event) => "jobId" in event).length;
-  expect(await latchkey.eventsOf(work, jobs)).toEqual(expected);
+  const before = latchkey.logLines().length;
+  await work();
+  const lines = latchkey.logLines().slice(before);
+  expect(lines.map((line) => JSON.parse(line)).filter(({ event }) => event)).toEqual(expected);
 }
 
-async function logIn(email: string): Promise<string> {
-  const [login] = await latchkey.eventsOf(() => latchkey.visit().logIn(email));
-  return login?.userId ?? "";
-}
-
-/** A new account with two sessions. */
+/** A new account with two sessions, and the cookie of one of them. */
 async function createAccount() {
-  const email = `${crypto.randomUUID()}@example.com`;
-  const visitor = await latchkey.register(email);
-  return { email, visitor, userId: await logIn(email) };
+  const userId = await latchkey.createUser({ email });
+  await latchkey.signedIn(userId);
+  return { userId, cookie: await latchkey.signedIn(userId) };
 }
 
-const post = (path: string, fields: Record<string, string>) => () => latchkey.visit().post(path, fields);
+const unknownLink = { email, token: "0".repeat(64) };
 
 describe("the events of a registration", () => {
   test("of a new address", async () => {
     await expectEvents(
-      () => latchkey.register("registers@example.com"),
+      async () => registerWith(await registrationLink(latchkey), goodPassword),
       inRequest("registration.requested"),
       inJob("registration.sent"),
       inRequest("registration.completed", { userId: uuid }),
@@ -44,90 +54,91 @@ describe("the events of a registration", () => {
   });
 
   test("of an address that has an account", async () => {
-    const { email, userId } = await createAccount();
+    const { userId } = await createAccount();
     await expectEvents(
-      post("/register", { email }),
+      async () => {
+        await askForAccount(email);
+        await latchkey.drain();
+      },
       inRequest("registration.requested"),
       inJob("registration.sent", { userId, reason: "account_exists" }),
     );
   });
 
   test("with an invalid link", async () => {
-    const guess = { email: "nobody@example.com", token: "0".repeat(64), ...renewed };
     await expectEvents(
-      post("/register/complete", guess),
+      () => registerWith(unknownLink, newPassword),
       inRequest("registration.refused", { reason: "invalid_link" }),
     );
   });
 });
 
 describe("the events of a login", () => {
-  const wrong = (email: string) => post("/login", { email, password: "wrong password" });
   const failed = inRequest("login.failed", { reason: "wrong_credentials" });
+  const wrong = () => logIn({ password: "wrong password" });
 
   test("with a wrong password", { tags: ["16.2.1", "16.3.1", "16.3.3"] }, async () => {
-    const { email } = await createAccount();
-    await expectEvents(wrong(email), failed);
+    await createAccount();
+    await expectEvents(wrong, failed);
   });
 
   test("of an unknown address", { tags: ["16.2.1", "16.3.1", "16.3.3"] }, async () => {
-    await expectEvents(post("/login", { email: "who@example.com", password: goodPassword }), failed);
+    await expectEvents(() => logIn({ email: "who@example.com" }), failed);
   });
 
   test("that is right", { tags: ["16.2.1", "16.3.1", "16.3.3"] }, async () => {
-    const { email, userId } = await createAccount();
-    await expectEvents(() => latchkey.visit().logIn(email), inRequest("login.succeeded", { userId }));
+    const { userId } = await createAccount();
+    await expectEvents(() => logIn(), inRequest("login.succeeded", { userId }));
   });
 
   test("that replaces a session", { tags: ["16.2.1", "16.3.1", "16.3.3"] }, async () => {
-    const { email, userId, visitor } = await createAccount();
+    const { cookie, userId } = await createAccount();
     await expectEvents(
-      () => visitor.logIn(email),
+      () => logIn({ cookie }),
       inRequest("session.ended", { userId, reason: "replaced", count: 1 }),
       inRequest("login.succeeded", { userId }),
     );
   });
 
   test("after ten wrong passwords", { tags: ["16.2.1", "16.3.1", "16.3.3"] }, async () => {
-    const { email } = await createAccount();
-    for (let at = 0; at < 10; at++) await wrong(email)();
-    await expectEvents(wrong(email), inRequest("login.throttled"));
+    await createAccount();
+    for (let at = 0; at < 10; at++) await wrong();
+    await expectEvents(wrong, inRequest("login.throttled"));
   });
 
   test("that is ended by a logout", { tags: ["16.2.1", "16.3.1", "16.3.3"] }, async () => {
-    const { userId, visitor } = await createAccount();
-    await expectEvents(
-      () => visitor.post("/logout"),
-      inRequest("session.ended", { userId, reason: "logout", count: 1 }),
-    );
+    const { cookie, userId } = await createAccount();
+    await expectEvents(() => logOut(cookie), inRequest("session.ended", { userId, reason: "logout", count: 1 }));
   });
 });
 
 describe("the events of a password reset", () => {
-  const linkTo = async (email: string) => ({ ...(await latchkey.resetLink(email)), ...renewed });
-
   test("that is requested", { tags: "16.3.1" }, async () => {
-    const { email, userId } = await createAccount();
+    const { userId } = await createAccount();
     await expectEvents(
-      post("/forgot-password", { email }),
+      async () => {
+        await askForReset(email);
+        await latchkey.drain();
+      },
       inRequest("password_reset.requested"),
       inJob("password_reset.sent", { userId }),
     );
   });
 
   test("with an invalid link", { tags: "16.3.1" }, async () => {
-    const { email } = await createAccount();
-    const link = await linkTo(email);
+    await createAccount();
+    await resetLink(latchkey);
     await expectEvents(
-      post("/reset-password", { ...link, token: "0".repeat(64) }),
+      () => resetWith(unknownLink, newPassword),
       inRequest("password_reset.refused", { reason: "invalid_link" }),
     );
   });
 
   test("that ends two sessions", { tags: "16.3.1" }, async () => {
-    const { email, userId } = await createAccount();
+    const { userId } = await createAccount();
+    const link = await resetLink(latchkey);
     await expectEvents(
-      post("/reset-password", await linkTo(email)),
+      () => resetWith(link, newPassword),
       inRequest("password_reset.completed", { userId }),
       inRequest("session.ended", { userId, reason: "password_reset", count: 2 }),
     );
@@ -135,18 +146,18 @@ describe("the events of a password reset", () => {
 });
 
 describe("the events of a passkey", () => {
+  const authenticator = new Authenticator();
+
   async function createOwner() {
-    const { email, userId } = await createAccount();
-    const visitor = latchkey.visit();
-    await visitor.logIn(email);
-    const authenticator = new Authenticator(latchkey.url());
-    const options = async (purpose: string) => JSON.parse((await visitor.post("/auth/passkey", { purpose })).body);
-    const passkey = authenticator.create(await options("add"));
-    const add = () => visitor.post("/dashboard", { intent: "add-passkey", passkey });
-    const answer = async (counter: number) => ({ passkey: authenticator.get(await options("sign-in"), { counter }) });
-    const signIn = (passkeyAnswer: { passkey: string }) => () => visitor.post("/auth/passkey", passkeyAnswer);
-    const id = () => authenticator.credentials[0]?.id.toString("base64url") ?? "";
-    return { userId, visitor, add, answer, signIn, id };
+    const { userId, cookie } = await createAccount();
+    return { userId, cookie, add: () => addPasskey(authenticator, cookie) };
+  }
+
+  /** Answers in the browser of the session with a counter. @returns what sends the answer */
+  async function answer(counter: number, cookie = "") {
+    const asked = await ask("sign-in", { cookie });
+    const passkey = authenticator.get(asked.options, { counter });
+    return () => answerWith(passkey, { cookie: asked.cookie });
   }
 
   test("that is added", { tags: "16.3.1" }, async () => {
@@ -155,104 +166,97 @@ describe("the events of a passkey", () => {
   });
 
   test("that signs in", { tags: "16.3.1" }, async () => {
-    const { add, answer, signIn, userId } = await createOwner();
+    const { add, cookie, userId } = await createOwner();
     await add();
     await expectEvents(
-      signIn(await answer(7)),
+      await answer(7, cookie),
       inRequest("session.ended", { userId, reason: "replaced", count: 1 }),
       inRequest("passkey.succeeded", { userId }),
     );
   });
 
   test("whose answer was used", { tags: "16.3.1" }, async () => {
-    const { add, answer, signIn } = await createOwner();
+    const { add } = await createOwner();
     await add();
-    const used = await answer(7);
-    await signIn(used)();
-    await expectEvents(signIn(used), inRequest("passkey.failed", { reason: "challenge" }));
+    const signIn = await answer(7);
+    await signIn();
+    await expectEvents(signIn, inRequest("passkey.failed", { reason: "challenge" }));
   });
 
   test("whose counter goes back", { tags: "16.3.1" }, async () => {
-    const { add, answer, signIn, userId } = await createOwner();
+    const { add, userId } = await createOwner();
     await add();
-    await signIn(await answer(7))();
-    await expectEvents(signIn(await answer(6)), inRequest("passkey.failed", { reason: "counter", userId }));
+    await (await answer(7))();
+    await expectEvents(await answer(6), inRequest("passkey.failed", { reason: "counter", userId }));
   });
 
   test("that is removed", { tags: "16.3.1" }, async () => {
-    const { add, id, userId, visitor } = await createOwner();
+    const { add, cookie, userId } = await createOwner();
     await add();
+    const passkey = authenticator.credentials.at(-1)?.id.toString("base64url") ?? "";
     await expectEvents(
-      () => visitor.post("/dashboard", { intent: "remove-passkey", passkey: id() }),
+      () => act(cookie, "remove-passkey", { passkey }),
       inRequest("passkey.removed", { userId }),
-      inRequest("session.ended", { userId, reason: "passkey_removed", count: 2 }),
+      inRequest("session.ended", { userId, reason: "passkey_removed", count: 1 }),
     );
   });
 });
 
 describe("the events of an external sign-in", () => {
-  async function createFederated(verified = true) {
-    const { email, userId } = await createAccount();
-    provider.answerWith({ profile: json({ sub: email, email, email_verified: verified }) });
-    return { userId, visitor: latchkey.visit() };
-  }
+  const leave = () => call(authorize.loader, get("/auth/idp"));
+  const profile = { sub: "1001", email, email_verified: true };
+
+  test("that begins", { tags: "16.3.1" }, () => expectEvents(leave, inRequest("idp.started")));
 
   test("that links an account", { tags: "16.3.1" }, async () => {
-    const { userId, visitor } = await createFederated();
+    const { userId } = await createAccount();
     await expectEvents(
-      () => visitor.signInExternally(),
-      inRequest("idp.started"),
+      () => signInWithGoogle(profile),
       inRequest("idp.linked", { userId }),
       inRequest("idp.succeeded", { userId }),
     );
   });
 
   test("that is unlinked", { tags: "16.3.1" }, async () => {
-    const { userId, visitor } = await createFederated();
-    await visitor.signInExternally();
+    const { userId } = await createAccount();
+    const { cookies } = await signInWithGoogle(profile);
     await expectEvents(
-      () => visitor.post("/dashboard", { intent: "unlink-provider" }),
+      () => act(`session=${cookies.session}`, "unlink-provider"),
       inRequest("idp.unlinked", { userId }),
       inRequest("session.ended", { userId, reason: "unlinked", count: 2 }),
     );
   });
 
   test("without a verified address", { tags: "16.3.1" }, async () => {
-    const { visitor } = await createFederated(false);
+    await createAccount();
     await expectEvents(
-      () => visitor.signInExternally(),
-      inRequest("idp.started"),
+      () => signInWithGoogle({ ...profile, email_verified: false }),
       inRequest("idp.failed", { reason: "no_verified_email" }),
     );
   });
 });
 
-test.each([
-  ["authorization: access_denied", "state=STATE&error=access_denied&error_description=%0a%7B%22event%22%3A%22x%22%7D"],
-  ["authorization: other", "state=STATE&error=%0a%7B%22event%22%3A%22login.succeeded%22%7D"],
-  ["no_code", "state=STATE"],
+test.each<[string, Record<string, string>]>([
+  ["authorization: access_denied", { error: "access_denied", error_description: '\n{"event":"x"}' }],
+  ["authorization: other", { error: '\n{"event":"login.succeeded"}' }],
+  ["no_code", {}],
 ])("the event of a failed external sign-in: %s", { tags: "16.3.3" }, async (reason, query) => {
-  const visitor = latchkey.visit();
-  const own = query.replace("STATE", await visitor.leave());
-  await expectEvents(() => visitor.get(`/auth/idp/callback?${own}`), inRequest("idp.failed", { reason }));
+  await expectEvents(() => comeBack({ state, ...query }), inRequest("idp.failed", { reason }));
 });
 
 describe("the events of a change of the password", () => {
-  const change = async (currentPassword: string) => {
-    const { userId, visitor } = await createAccount();
-    const work = () => visitor.post("/dashboard", { intent: "change-password", currentPassword, ...renewed });
-    return { userId, work };
-  };
+  const change = (cookie: string, currentPassword: string) =>
+    act(cookie, "change-password", { currentPassword, ...twice(newPassword) });
 
   test("with a wrong password", async () => {
-    const { work } = await change("wrong");
-    await expectEvents(work, inRequest("login.failed", { reason: "wrong_credentials" }));
+    const { cookie } = await createAccount();
+    await expectEvents(() => change(cookie, "wrong"), inRequest("login.failed", { reason: "wrong_credentials" }));
   });
 
   test("that ends the other session", async () => {
-    const { userId, work } = await change(goodPassword);
+    const { cookie, userId } = await createAccount();
     await expectEvents(
-      work,
+      () => change(cookie, goodPassword),
       inRequest("password.changed", { userId }),
       inRequest("session.ended", { userId, reason: "password_changed", count: 1 }),
     );
@@ -260,33 +264,30 @@ describe("the events of a change of the password", () => {
 });
 
 describe("the events of a change of the address", () => {
-  async function request() {
-    const { email, userId, visitor } = await createAccount();
-    const newEmail = `new-${email}`;
-    const ask = () => visitor.post("/dashboard", { intent: "change-email", email: newEmail });
-    const confirm = (token: string) => post("/account/email", { email: newEmail, token });
-    const mailed = async () =>
-      (await latchkey.mailTo(newEmail, "Confirm your new email address")).link?.searchParams.get("token") ?? "";
-    return { userId, ask, confirm, mailed };
-  }
+  const newEmail = "new@example.com";
 
   test("that is requested", async () => {
-    const { ask, userId } = await request();
-    await expectEvents(ask, inRequest("email_change.requested", { userId }));
+    const { cookie, userId } = await createAccount();
+    await expectEvents(
+      () => act(cookie, "change-email", { email: newEmail }),
+      inRequest("email_change.requested", { userId }),
+    );
   });
 
   test("with an invalid link", async () => {
-    const { ask, confirm, mailed } = await request();
-    await ask();
-    await mailed();
-    await expectEvents(confirm("0".repeat(64)), inRequest("email_change.refused", { reason: "invalid_link" }));
+    const { cookie } = await createAccount();
+    await emailChangeLink(latchkey, cookie, newEmail);
+    await expectEvents(
+      () => confirmAddress({ ...unknownLink, email: newEmail }),
+      inRequest("email_change.refused", { reason: "invalid_link" }),
+    );
   });
 
   test("that ends the sessions", async () => {
-    const { ask, confirm, mailed, userId } = await request();
-    await ask();
+    const { cookie, userId } = await createAccount();
+    const link = await emailChangeLink(latchkey, cookie, newEmail);
     await expectEvents(
-      confirm(await mailed()),
+      () => confirmAddress(link),
       inRequest("session.ended", { userId, reason: "email_changed", count: 2 }),
       inRequest("email_change.completed", { userId }),
     );
@@ -294,40 +295,18 @@ describe("the events of a change of the address", () => {
 });
 
 test("the events of sessions that the user ends", async () => {
-  const { userId, visitor } = await createAccount();
+  const { cookie, userId } = await createAccount();
   await expectEvents(
-    () => visitor.post("/dashboard", { intent: "end-other-sessions" }),
+    () => act(cookie, "end-other-sessions"),
     inRequest("session.ended", { userId, reason: "ended_by_user", count: 1 }),
   );
 });
 
 test("the events of an account that the user deletes", async () => {
-  const { email, userId, visitor } = await createAccount();
+  const { cookie, userId } = await createAccount();
   await expectEvents(
-    () => visitor.post("/dashboard", { intent: "delete-account", email }),
+    () => act(cookie, "delete-account", { email }),
     inRequest("session.ended", { userId, reason: "account_deleted", count: 2 }),
     inRequest("account.deleted", { userId }),
   );
-});
-
-test("no line contains an address", async () => {
-  await latchkey.eventsOf(async () => {
-    await latchkey.visit().logIn("s3cret-name@example.com", "s3cret-word");
-    await latchkey.visit().askForReset("s3cret-name@example.com");
-    await latchkey.register("the-last-one@example.com");
-  });
-  const lines = latchkey.output().replace(/^--- mail ---\n[\s\S]*?\n--- end mail ---$/gm, "");
-  expect(lines).not.toMatch(/@|%40|s3cret/);
-});
-
-test("every request has a new id", async () => {
-  const events = await latchkey.eventsOf(async () => {
-    await latchkey.visit().logIn("nobody@example.com", "a wrong one");
-    await latchkey.visit().logIn("nobody@example.com", "a wrong one");
-    await latchkey.visit().askForReset("nobody@example.com");
-    await latchkey.register("one-more@example.com");
-  });
-  const ids = events.filter(({ jobId }) => !jobId).map(({ requestId }) => requestId);
-  expect(ids).toHaveLength(5);
-  expect(new Set(ids).size).toBe(5);
 });

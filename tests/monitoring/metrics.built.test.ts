@@ -1,13 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startMailService } from "../support/mail-service";
+import { beforeAll, describe, expect, test } from "vitest";
 import { runLatchkey } from "../support/running-latchkey";
 import { scrape } from "../support/scrape";
 import { json, runScriptedProvider } from "../support/scripted-provider";
-import { freePort, startServer } from "../support/server";
-import { createDatabase } from "../support/template-copy";
+import { freePort } from "../support/server";
 import { until } from "../support/until";
-import { Visitor } from "../support/visitor";
 
 const port = await freePort();
 const provider = await runScriptedProvider();
@@ -202,14 +199,6 @@ test("a scrape has Node's metrics", async () => {
   expect(series.has("nodejs_eventloop_lag_max_seconds")).toBe(true);
 });
 
-test("hashes that wait are counted while they wait", async () => {
-  const waiting = async () => (await scrape(port)).get("latchkey_hashes_waiting") ?? Number.NaN;
-  const logins = Promise.all(Array.from({ length: 60 }, (_, at) => latchkey.visit().logIn(`rush-${at}@example.com`)));
-  await until(async () => (await waiting()) > 0, "a hash waits");
-  await logins;
-  expect(await waiting()).toBe(0);
-});
-
 describe("a scrape", () => {
   let text: string;
 
@@ -278,82 +267,37 @@ describe("a scrape has what the queries ask for", () => {
   });
 });
 
-describe("after a mail that was sent and bounced, a failed and a refused one", () => {
-  let series: Map<string, number>;
-  let end: () => Promise<void> = async () => {};
-
-  beforeAll(async () => {
-    const mailService = await startMailService();
-    const password = "a-password-of-the-mail-service";
-    const metricsPort = await freePort();
-    const { url, drop } = await createDatabase();
-    const server = await startServer({
-      DATABASE_URL: url,
-      ...mailService.settings,
-      MAIL_EVENTS_SECRET: password,
-      METRICS_PORT: String(metricsPort),
-    });
-    end = async () => {
-      await server.kill();
-      await drop();
-      await mailService.stop();
-    };
-    const register = async (email: string, status: number, body: string) => {
-      mailService.setBehaviour({ kind: "answer", status, body });
-      await new Visitor(server.url).post("/register", { email });
-      return mailService.attempted(email);
-    };
-    const bounce = (Email: string) => {
-      const event = { RecordType: "Bounce", Type: "HardBounce", ID: 1, From: "latchkey@example.com", Email };
-      return fetch(`${server.url}/mail/events`, {
-        method: "POST",
-        body: JSON.stringify({ ...event, BouncedAt: new Date() }),
-        headers: {
-          "Content-Type": "application/json",
-          Authorization: `Basic ${Buffer.from(`postmark:${password}`).toString("base64")}`,
-        },
-      });
-    };
-    const { to: email, token } = await register("first@example.com", 200, '{"ErrorCode":0}');
-    await new Visitor(server.url).finishRegistration({ email, token });
-    await bounce(email);
-    await register("second@example.com", 500, "{}");
-    await register("third@example.com", 422, '{"ErrorCode":406,"Message":"Inactive"}');
-    await server.waitFor(/mail\.failed/);
-    series = await scrape(metricsPort);
+describe("the log", () => {
+  test("has the events of a registration with the ids of their requests and jobs", async () => {
+    const uuid = expect.stringMatching(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/);
+    const line = { level: 30, time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) };
+    expect(await latchkey.eventsOf(() => latchkey.register("logged@example.com"), 1)).toEqual([
+      { ...line, requestId: uuid, event: "registration.requested" },
+      { ...line, jobId: uuid, event: "registration.sent" },
+      { ...line, requestId: uuid, event: "registration.completed", userId: uuid },
+    ]);
   });
 
-  afterAll(() => end());
-
-  const named = (start: string) => Object.fromEntries([...series].filter(([name]) => name.startsWith(start)));
-
-  test("the mails are counted by their outcome", () => {
-    expect(named("latchkey_mails_total")).toEqual({
-      'latchkey_mails_total{outcome="sent"}': 1,
-      'latchkey_mails_total{outcome="failed"}': 1,
-      'latchkey_mails_total{outcome="refused"}': 1,
+  test("has no line with an address", async () => {
+    await latchkey.eventsOf(async () => {
+      await latchkey.visit().logIn("s3cret-name@example.com", "s3cret-word");
+      await latchkey.visit().askForReset("s3cret-name@example.com");
+      await latchkey.register("the-last-one@example.com");
     });
+    const lines = latchkey.output().replace(/^--- mail ---\n[\s\S]*?\n--- end mail ---$/gm, "");
+    expect(lines).not.toMatch(/@|%40|s3cret/);
   });
 
-  test("the bounced mail is counted", () => {
-    expect(named('latchkey_events_total{event="mail.bounced"')).toEqual({
-      'latchkey_events_total{event="mail.bounced"}': 1,
+  test("has a new id for every request", async () => {
+    const events = await latchkey.eventsOf(async () => {
+      await latchkey.visit().logIn("nobody@example.com", "a wrong one");
+      await latchkey.visit().logIn("nobody@example.com", "a wrong one");
+      await latchkey.visit().askForReset("nobody@example.com");
+      await latchkey.register("one-more@example.com");
     });
-  });
-
-  test("the refused mail alone is given up", () => {
-    expect(named('latchkey_events_total{event="mail.failed"')).toEqual({
-      'latchkey_events_total{event="mail.failed",reason="recipient_refused"}': 1,
-      'latchkey_events_total{event="mail.failed",reason="message_refused"}': 0,
-      'latchkey_events_total{event="mail.failed",reason="retries_exhausted"}': 0,
-    });
-  });
-
-  test("the failed mail waits", () => {
-    expect(series.get('latchkey_jobs_waiting{state="retry"}')).toBe(1);
-    const oldest = series.get('latchkey_job_oldest_seconds{state="retry"}');
-    expect(oldest).toBeGreaterThan(0);
-    expect(oldest).toBeLessThan(60);
+    const ids = events.filter(({ jobId }) => !jobId).map(({ requestId }) => requestId);
+    expect(ids).toHaveLength(5);
+    expect(new Set(ids).size).toBe(5);
   });
 });
 
