@@ -1,27 +1,18 @@
 import { spawn } from "node:child_process";
-import {
-  appendFile,
-  copyFile,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  truncate,
-  writeFile,
-} from "node:fs/promises";
+import { once } from "node:events";
+import { createReadStream } from "node:fs";
+import { copyFile, mkdir, mkdtemp, open, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "tar";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { openDatabase } from "#server/database/orm";
-import { backUp as backUpDatabase } from "#server/features/operator/database-backup";
 import { unknownVisitor } from "../support/accounts";
 import { nodeFlags } from "../support/child-processes";
 import { commandHere } from "../support/command";
 import { goodPassword } from "../support/passwords";
+import { runs } from "../support/property-runs";
 import { type RunningServer, startServer } from "../support/server";
 import { createFolder } from "../support/template-copy";
 import { until } from "../support/until";
@@ -30,7 +21,7 @@ import { Visitor } from "../support/visitor";
 let home: string;
 let server: RunningServer;
 let source: Record<string, string>;
-/** A backup that was made during twenty sign-ins a second. */
+/** A backup that the service made during ten sign-ins a second, and the command line wrote to standard output. */
 let whole: string;
 let madeAt: Date;
 /** A reset link that was mailed before. */
@@ -71,14 +62,14 @@ beforeAll(async () => {
 
 async function backUpDuringSignIns(): Promise<string> {
   let isMade = false;
-  const backing = until(() => signedIn.length >= 10, "sign-ins are answered").then(() => backUp("whole"));
+  const backing = until(() => signedIn.length >= 10, "sign-ins are answered").then(printBackup);
   const done = backing.finally(() => {
     isMade = true;
   });
   const signIns: Promise<void>[] = [];
   // A slow machine signs in more slowly: more open attempts for one address than its limit are refused.
   const hasRoom = () => !isMade && signIns.length - signedIn.length < emails.length;
-  const each = setInterval(() => hasRoom() && signIns.push(signIn(signIns.length)), 50);
+  const each = setInterval(() => hasRoom() && signIns.push(signIn(signIns.length)), 1_000 / runs(10));
   const file = await done;
   clearInterval(each);
   await Promise.all(signIns);
@@ -98,16 +89,17 @@ async function labelOf(file: string): Promise<{ release: string; postgres: strin
   return JSON.parse(label);
 }
 
-/** The words of a shell that run the command line. */
-const cli = [`"${process.execPath}"`, ...nodeFlags, "server/cli.js"].join(" ");
-
 const refused = (stderr: string) => ({ status: 1, stdout: "", stderr });
 
-/** Backs up the service's database into a new file. */
-async function backUp(name: string): Promise<string> {
-  const file = join(home, name);
-  expect(await commandHere(["database", "backup", file], source)).toMatchObject({ status: 0 });
-  return file;
+async function printBackup(): Promise<string> {
+  const path = join(home, "whole");
+  const file = await open(path, "w");
+  const words = [...nodeFlags, "server/cli.js", "database", "backup", "-"];
+  const env = { ...process.env, NODE_ENV: "production" as const, ...source };
+  const child = spawn(process.execPath, words, { env, stdio: ["ignore", file.fd, "inherit"] });
+  expect(await once(child, "close")).toEqual([0, null]);
+  await file.close();
+  return path;
 }
 
 async function serve(settings: Record<string, string>): Promise<RunningServer> {
@@ -136,10 +128,8 @@ const waiting = "pgboss.job where state in ('created', 'retry')";
 
 const publishedKeys = async ({ url }: RunningServer) => (await fetch(`${url}/.well-known/jwks.json`)).json();
 
-describe("a backup during twenty sign-ins a second", () => {
-  test("is a file that its owner alone can read, and leaves nothing beside it", async () => {
-    expect((await stat(whole)).mode & 0o777).toBe(0o600);
-    expect((await readdir(home)).filter((name) => name.includes("unfinished"))).toEqual([]);
+describe("a backup during ten sign-ins a second", () => {
+  test("leaves nothing in the data folder", async () => {
     expect(await readdir(join(home, "source"))).not.toContain(".unfinished");
   });
 
@@ -159,16 +149,15 @@ describe("a backup during twenty sign-ins a second", () => {
   });
 });
 
-describe("a backup", () => {
+describe("a backup from standard input", () => {
   const piped = () => settingsOf("piped");
 
   beforeAll(async () => {
-    const shell = `${cli} database backup - | DATABASE_URL=${piped().DATABASE_URL} ${cli} database restore -`;
-    const child = spawn("sh", ["-c", shell], { env: { ...process.env, NODE_ENV: "production", ...source } });
-    expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
+    vi.spyOn(process, "stdin", "get").mockReturnValue(createReadStream(whole) as unknown as typeof process.stdin);
+    expect(await commandHere(["database", "restore", "-"], piped())).toMatchObject({ status: 0 });
   });
 
-  test("is written to standard output, and restored from standard input", async () => {
+  test("is restored with its accounts", async () => {
     const { stdout } = await commandHere(["user", "list"], piped());
     expect(stdout.trim().split("\n")).toHaveLength(emails.length);
   });
@@ -214,20 +203,6 @@ describe("a restore is refused, and leaves the folder as it was,", () => {
     );
   });
 
-  test("of a file of a newer release", async () => {
-    await createFolder(join(home, "newer"));
-    const database = await openDatabase(settingsOf("newer").DATABASE_URL);
-    const migration = "insert into mikro_orm_migrations (name) values ('Migration29991231000000')";
-    await database.orm.em.fork().execute(migration);
-    const newer = join(home, "of-a-newer-release");
-    expect(await backUpDatabase(database, (piece) => appendFile(newer, piece))).toBe(true);
-    await database.close();
-    expect(await commandHere(["database", "restore", newer], settingsOf("newer-restored"))).toEqual(
-      refused("Nothing was restored: a newer release made the backup: use its command line.\n"),
-    );
-    expect(await readdir(join(home, "newer-restored"))).toEqual(["lock"]);
-  });
-
   test("into a folder that has a database", async () => {
     const database = join(home, "taken", "pglite");
     await mkdir(database, { recursive: true });
@@ -236,6 +211,32 @@ describe("a restore is refused, and leaves the folder as it was,", () => {
       refused("Nothing was restored: the data folder has a database.\n"),
     );
     expect(await readdir(database)).toEqual(["PG_VERSION"]);
+  });
+});
+
+describe("a backup of a newer release's database, which no service holds,", () => {
+  const newer = () => join(home, "of-a-newer-release");
+
+  beforeAll(async () => {
+    await createFolder(join(home, "newer"));
+    const { orm, close } = await openDatabase(settingsOf("newer").DATABASE_URL);
+    const migration = "insert into mikro_orm_migrations (name) values ('Migration29991231000000')";
+    await orm.em.fork().execute(migration);
+    await close();
+    expect(await commandHere(["database", "backup", newer()], settingsOf("newer"))).toMatchObject({ status: 0 });
+  });
+
+  test("is a file that its owner alone can read, and leaves nothing beside it", async () => {
+    expect((await stat(newer())).mode & 0o777).toBe(0o600);
+    expect((await readdir(home)).filter((name) => name.includes("unfinished"))).toEqual([]);
+    expect(await readdir(join(home, "newer"))).not.toContain(".unfinished");
+  });
+
+  test("is not restored, and the folder is left as it was", async () => {
+    expect(await commandHere(["database", "restore", newer()], settingsOf("newer-restored"))).toEqual(
+      refused("Nothing was restored: a newer release made the backup: use its command line.\n"),
+    );
+    expect(await readdir(join(home, "newer-restored"))).toEqual(["lock"]);
   });
 });
 
