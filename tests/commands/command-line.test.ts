@@ -3,7 +3,8 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "n
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { openCommandSocket } from "#server/commands/beside-service";
 import { latchkeyProgram } from "#server/commands/command-line";
 import { claimFolder } from "#server/database/folder-lock";
 import { openDatabase } from "#server/database/orm";
@@ -215,8 +216,12 @@ describe("a database that cannot be used is one line", () => {
     await drop();
   });
 
-  test("one that another process holds", async () => {
-    const { home, lock } = await claimFolder(join(folder, "held"));
+  test.each([
+    ["holds", "held"],
+    ["holds with a path that is too long for a socket", "x".repeat(120)],
+  ])("one that another process %s", async (_what, name) => {
+    const { home, lock } = await claimFolder(join(folder, name));
+    if (name !== "held") onTestFinished(await openCommandSocket(home, async () => 0));
     await mkdir(join(home, "pglite"));
     await writeFile(join(home, "pglite/PG_VERSION"), "17\n");
     expect(await exporting(`pglite:${home}`)).toEqual(

@@ -1,21 +1,14 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Check } from "#server/commands/doctor/check";
-import { failed, latchkey } from "../support/command";
+import { latchkey } from "../support/command";
 import { listen } from "../support/listen";
-import { type RunningServer, spawnServer, startServer } from "../support/server";
-
-/** Starts the production build, which must exit with status 1; resolves with its whole output. */
-async function failedStart(settings: Record<string, string>): Promise<string> {
-  const server = await spawnServer(settings);
-  expect(await server.ended).toBe(1);
-  return server.output();
-}
+import { failedStart } from "../support/server";
 
 const execute = promisify(execFile);
 
@@ -79,42 +72,7 @@ describe("the .env of the folder", () => {
     expect(checks.filter(({ name, status }) => name === "settings" && status === "warn")).toMatchObject(
       found.map((problem) => ({ found: problem })),
     );
-  });
-});
-
-describe("the data folder", () => {
-  let parent: string;
-  let folder: string;
-  let database: { DATABASE_URL: string };
-  let first: RunningServer;
-
-  beforeAll(async () => {
-    parent = await mkdtemp(join(tmpdir(), "latchkey-data-"));
-    folder = join(parent, "x".repeat(120));
-    database = { DATABASE_URL: `pglite:${folder}` };
-    first = await startServer(database);
-  });
-
-  afterAll(async () => {
-    await first.kill();
-    await rm(parent, { recursive: true });
-  });
-
-  test("may have a path that is too long for a socket: commands say that it is in use", async () => {
-    expect(await latchkey(["user", "list"], database)).toEqual(
-      failed(`The data folder ${folder} is in use by another process.\n`),
-    );
-  });
-
-  test("is for one process at a time", async () => {
-    expect(await failedStart(database)).toMatch(/^The data folder \S+ is in use by another process\.\n$/);
-    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
-  });
-
-  test("is for its owner only", async () => {
-    const files = await readdir(folder, { recursive: true });
-    const modes = await Promise.all(files.map(async (name) => [name, (await stat(join(folder, name))).mode & 0o077]));
-    expect(files.length).toBeGreaterThan(100);
-    expect(modes.filter(([, mode]) => mode !== 0)).toEqual([]);
+    const address = checks.find(({ name }) => name === "APP_URL");
+    expect(address?.found).toContain(`http://localhost:${used.port} `); // of the file's PORT
   });
 });

@@ -5,19 +5,17 @@ import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { countAttempt, loginLimit } from "#server/accounts/limits/rate-limits";
-import { openEmbeddedDatabase } from "#server/database/embedded";
-import { migrate } from "#server/database/migrate";
+import { fillFolder, openEmbeddedDatabase } from "#server/database/embedded";
 import { type Database, openDatabase } from "#server/database/orm";
 import { query, setOrm } from "#server/database/unit-of-work";
-import { prepareQueues } from "#server/queue/boss";
 import { JobQueue, mails } from "#server/queue/job-queue";
 import { nodeFlags } from "../support/child-processes";
 import { createFolder } from "../support/template-copy";
 
 const folder = await mkdtemp(join(tmpdir(), "latchkey-flush-"));
-const dataFolder = join(folder, "new", "data");
+const dataFolder = join(folder, "data");
 
 const fsyncSync = fs.fsyncSync;
 let flushed: string[]; // the paths, since the test began
@@ -39,15 +37,11 @@ const execute = <Row = object>(sql: string, values: unknown[] = []) => query((em
 
 let database: Database;
 let queue: JobQueue;
-let flushedByStart: string[];
 
 beforeAll(async () => {
-  recordFlushes();
+  await createFolder(dataFolder);
   database = await openDatabase(`pglite:${dataFolder}`);
-  flushedByStart = flushed;
   setOrm(database.orm);
-  await migrate(database.orm);
-  await prepareQueues(database.orm.em.getKnex());
   queue = new JobQueue(database.orm);
   await queue.open();
 });
@@ -105,10 +99,6 @@ describe("on the embedded database", () => {
     expect(ends).toContain(dirname(row!.path));
     expect(ends).toContain(row!.path);
   });
-
-  test("the name of each new folder on the way to the database is flushed", () => {
-    expect(flushedByStart).toEqual(expect.arrayContaining([folder, join(folder, "new"), dataFolder]));
-  });
 });
 
 test("of two copies that are asked for at once, one is made", async () => {
@@ -117,24 +107,46 @@ test("of two copies that are asked for at once, one is made", async () => {
   expect(copies).toEqual([expect.arrayContaining(["PG_VERSION", "pg_wal"]), null]);
 });
 
-test("a first start that was cut off is made anew", async () => {
+test("the name of each new folder on the way to the database is flushed", async () => {
+  const home = join(folder, "new", "home");
+  expect(await fillFolder(home, (files) => mkdir(files))).toBe(true);
+  expect(flushed).toEqual(expect.arrayContaining([folder, join(folder, "new"), home]));
+});
+
+describe("a first start that was cut off", () => {
   const cutOff = join(folder, "cut-off");
-  await mkdir(join(cutOff, ".unfinished"), { recursive: true });
-  await writeFile(join(cutOff, ".unfinished", "PG_VERSION"), "");
-  const { host, close } = await openEmbeddedDatabase(cutOff);
-  onTestFinished(close);
-  const client = new pg.Client({ host, user: "postgres", database: "postgres" });
-  await client.connect();
-  expect((await client.query("select 1 as n")).rows).toEqual([{ n: 1 }]);
-  await client.end();
-  expect(fs.readdirSync(cutOff).sort()).toEqual(["lock", "pglite"]);
+
+  beforeAll(async () => {
+    await mkdir(join(cutOff, ".unfinished"), { recursive: true });
+    await writeFile(join(cutOff, ".unfinished", "PG_VERSION"), "");
+    process.umask(0o022); // which the start replaces
+    const { host, close } = await openEmbeddedDatabase(cutOff);
+    const client = new pg.Client({ host, user: "postgres", database: "postgres" });
+    await client.connect();
+    await client.query("create table made (n int)");
+    return async () => {
+      await client.end();
+      await close();
+    };
+  });
+
+  test("is made anew", () => {
+    expect(fs.readdirSync(cutOff).sort()).toEqual(["lock", "pglite"]);
+  });
+
+  test("makes files for their owner only", () => {
+    const files = fs.readdirSync(cutOff, { recursive: true, encoding: "utf8" });
+    const modes = files.map((name) => [name, fs.statSync(join(cutOff, name)).mode & 0o077]);
+    expect(files.length).toBeGreaterThan(100);
+    expect(modes.filter(([, mode]) => mode !== 0)).toEqual([]);
+  });
 });
 
 const commitOnBrokenDisk = `
   import fs from "node:fs";
   import { syncBuiltinESMExports } from "node:module";
   import pg from "pg";
-  import { openEmbeddedDatabase } from "./server/database/embedded.ts";
+  import { fillFolder, openEmbeddedDatabase } from "./server/database/embedded.ts";
   const { host } = await openEmbeddedDatabase(process.env.FOLDER);
   const client = new pg.Client({ host, user: "postgres", database: "postgres" });
   await client.connect();

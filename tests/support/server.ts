@@ -134,3 +134,11 @@ export async function startServer(...started: Parameters<typeof spawnServer>): P
   await server.waitFor(remixServeListens);
   return server;
 }
+
+/** Starts the production build, which must exit with status 1; resolves with its whole output. */
+export async function failedStart(settings: Record<string, string>): Promise<string> {
+  const server = await spawnServer(settings);
+  const status = await server.ended;
+  if (status !== 1) throw new Error(`The process ended (${status}):\n${server.output()}`);
+  return server.output();
+}
