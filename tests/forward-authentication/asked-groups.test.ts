@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { configure } from "../support/configure";
 import { recordLog } from "../support/logged";
+import { runs } from "../support/property-runs";
 import { exchange } from "../support/raw-http";
 import { serveVerification } from "../support/verification";
 
@@ -141,9 +142,9 @@ test("no query that names something admits who is in no group", { tags: "8.3.1" 
       outcomes[status]++;
       if ((await statusFor("member", query)) === 200) outcomes[200]++;
     }),
-    { numRuns: 500 },
+    { numRuns: runs(100) },
   );
-  expect(outcomes[200]).toBeGreaterThanOrEqual(20);
-  expect(outcomes[403]).toBeGreaterThanOrEqual(50);
-  expect(outcomes[400]).toBeGreaterThanOrEqual(100);
+  expect(outcomes[200]).toBeGreaterThanOrEqual(runs(4));
+  expect(outcomes[403]).toBeGreaterThanOrEqual(runs(10));
+  expect(outcomes[400]).toBeGreaterThanOrEqual(runs(20));
 });
