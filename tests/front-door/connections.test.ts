@@ -1,59 +1,20 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import net from "node:net";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { takeRequests, timeLimits } from "#server/door/connections";
 import { listen } from "../support/listen";
 import { sendBytes } from "../support/raw-http";
-import { runLatchkey } from "../support/running-latchkey";
 import { until } from "../support/until";
-
-const latchkey = runLatchkey({ NODE_OPTIONS: "--max-old-space-size=128" });
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 const statuses = (answers: string) => answers.match(/(?<=HTTP\/1\.1 )\d{3}/g);
-
-describe.each(["/login", "/auth/verify", "/healthz", "/favicon.svg"])("of pipelined requests for %s", (path) => {
-  const pipelined = () => sendBytes(latchkey.port(), get(path).repeat(16));
-
-  test("the first alone is answered", async () => {
-    const alone = get(path).replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
-    const [first = ""] = statuses(await sendBytes(latchkey.port(), alone)) ?? [];
-    expect(statuses(await pipelined())).toEqual([first, "503"]);
-  });
-
-  test("the second closes the connection", async () => {
-    expect(await pipelined()).toMatch(/HTTP\/1\.1 503 .*\r\nConnection: close\r\n/s);
-  });
-});
-
-test("20 clients that each pipeline 2,250 requests in one go do not fill the memory", async () => {
-  const clients = Array.from({ length: 20 }, () => net.connect(latchkey.port(), "localhost"));
-  await Promise.all(clients.map((client) => once(client, "connect")));
-  const closed = clients.map((client) => {
-    client.on("error", () => {}).resume();
-    client.write("GET / HTTP/1.1\r\nHost:a\r\n\r\n".repeat(2_250));
-    return new Promise((resolve) => client.once("close", resolve));
-  });
-  await Promise.all(closed);
-  expect((await latchkey.visit().get("/healthz")).status).toBe(200);
-});
-
-test("a request with Upgrade closes its connection", async () => {
-  const upgrade = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n";
-  expect(await sendBytes(latchkey.port(), upgrade + get("/readyz"))).toMatch(/\r\nConnection: close\r\n/i);
-});
 
 test.each([
   ["head", timeLimits.headersTimeout, 20_000],
   ["request", timeLimits.requestTimeout, 30_000],
 ])("a %s is limited to less than %i + the checking interval = %i ms", (_what, limit, most) => {
   expect(limit + timeLimits.connectionsCheckingInterval).toBeLessThan(most);
-});
-
-test("an idle connection is kept for 130 s", async () => {
-  const { headers } = await fetch(new URL("/healthz", latchkey.url()));
-  expect(headers.get("Keep-Alive")).toBe("timeout=130");
 });
 
 async function takenServer(limits: Partial<typeof timeLimits>, listener: RequestListener) {
