@@ -1,9 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { createRemoteJWKSet, decodeJwt, jwtVerify } from "jose";
+import { beforeAll, describe, expect, test } from "vitest";
 import { openDatabase } from "#server/database/orm";
 import type { Answer } from "../support/http";
+import { identityTokens } from "../support/identity-key";
 import { runLatchkey } from "../support/running-latchkey";
 import { sha256 } from "../support/sha256";
 import { createDatabase } from "../support/template-copy";
+import type { Visitor } from "../support/visitor";
 
 interface Account {
   name?: string;
@@ -49,7 +52,13 @@ async function databaseWithSessions() {
 }
 
 const proxied = runLatchkey(
-  { APP_URL: "https://login.example", RETURN_ORIGINS: "https://app.example" },
+  {
+    ...identityTokens(),
+    APP_URL: "https://login.example",
+    RETURN_ORIGINS: "https://app.example,https://app.example:8443,http://app.example",
+    IDP_CLIENT_ID: "the-client",
+    IDP_CLIENT_SECRET: "a-secret-value",
+  },
   databaseWithSessions,
 );
 
@@ -370,5 +379,159 @@ describe("/no-access", () => {
   test("a visitor without a session is sent to the login page with his way back", async () => {
     const { status, location } = await proxied.send(page);
     expect([status, location]).toEqual([302, "/login?return_to=https%3A%2F%2Fapp.example%2Fnotes"]);
+  });
+});
+
+describe("identity tokens", () => {
+  const ofApp = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": "app.example" };
+  const jwks = "/.well-known/jwks.json";
+  const audience = "https://app.example";
+
+  const overHttps = ({ cookie }: Visitor) => cookie.replace(/\b(?=session=)/, "__Host-");
+
+  async function identityOf(visitor: Visitor, headers: Record<string, string> = ofApp): Promise<string> {
+    const cookie = headers["X-Forwarded-Proto"] === "https" ? overHttps(visitor) : visitor.cookie;
+    const answer = await proxied.send(path, { cookie, headers });
+    expect(answer).toMatchObject({ status: 200, body: "" });
+    return answer.headers.get("Remote-Token") ?? "";
+  }
+
+  describe("the published keys", () => {
+    test("are a JSON Web Key Set", async () => {
+      const answer = await proxied.send(jwks);
+      expect(answer).toMatchObject({ status: 200, contentType: "application/jwk-set+json", setCookies: [] });
+      expect(answer.headers.get("X-Content-Type-Options")).toBe("nosniff");
+      const coordinate = expect.stringMatching(/^[\w-]{43}$/);
+      const key = { kty: "EC", crv: "P-256", x: coordinate, y: coordinate, kid: coordinate, alg: "ES256", use: "sig" };
+      expect(JSON.parse(answer.body)).toEqual({ keys: [key] });
+    });
+
+    test("may be kept for five minutes", async () => {
+      expect((await proxied.send(jwks)).headers.get("Cache-Control")).toBe("max-age=300");
+    });
+
+    test("answer HEAD", async () => {
+      expect(await proxied.send(jwks, { method: "HEAD" })).toMatchObject({ status: 200, body: "" });
+    });
+
+    test("refuse POST", async () => {
+      expect((await proxied.send(jwks, { form: {} })).status).toBe(405);
+    });
+  });
+
+  describe("Remote-Token", () => {
+    let grace: Visitor;
+
+    beforeAll(async () => {
+      grace = await proxied.register("grace@example.com");
+    });
+
+    test("is verified by jose with the keys that the service publishes", { tags: ["9.2.1", "11.6.1"] }, async () => {
+      const keys = createRemoteJWKSet(new URL(jwks, proxied.url()));
+      const options = { issuer: "https://login.example", audience, algorithms: ["ES256"] };
+      const { payload } = await jwtVerify(await identityOf(grace), keys, options);
+      expect(payload.email).toBe("grace@example.com");
+      const { headers } = await proxied.send(path, { cookie: overHttps(grace), headers: ofApp });
+      expect(headers.get("Remote-User")).toBe(payload.sub);
+    });
+
+    test.each([
+      ["APP_URL's", { ...ofApp, "X-Forwarded-Host": "login.example" }, "https://login.example"],
+      ["a port", { ...ofApp, "X-Forwarded-Host": "app.example:8443" }, "https://app.example:8443"],
+      ["http", { ...ofApp, "X-Forwarded-Proto": "http" }, "http://app.example"],
+      [
+        "the one that the outermost trusted proxy names",
+        { ...ofApp, "X-Forwarded-Host": "evil.example, app.example" },
+        audience,
+      ],
+      ["a malformed host", { ...ofApp, "X-Forwarded-Host": "evil.example/path" }, "https://login.example"],
+      ["a host that no name is as long as", { ...ofApp, "X-Forwarded-Host": "a".repeat(260) }, "https://login.example"],
+    ])("is for the origin that the proxy names: %s", { tags: ["9.2.3", "9.2.4"] }, async (_what, headers, expected) => {
+      expect(decodeJwt(await identityOf(grace, headers)).aud).toBe(expected);
+    });
+
+    test("is not in the log", async () => {
+      const token = await identityOf(grace);
+      await proxied.flushed();
+      expect(proxied.output()).not.toContain(token.slice(0, 20));
+    });
+  });
+});
+
+// Without a trusted proxy: front-door.built.test.ts.
+describe("behind a trusted proxy", () => {
+  const atDoor = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": "login.example" };
+
+  test("the redirect URI follows the forwarded origin", async () => {
+    const sent = await proxied.send("/auth/idp", { headers: atDoor });
+    expect(sent.status).toBe(302);
+    const { searchParams } = new URL(sent.location ?? "");
+    expect(searchParams.get("redirect_uri")).toBe("https://login.example/auth/idp/callback");
+  });
+
+  test("cookies are Secure on a forwarded https origin", async () => {
+    const sent = await proxied.send("/auth/idp", { headers: atDoor });
+    const { searchParams } = new URL(sent.location ?? "");
+    expect(sent.setCookies).toEqual([
+      `oauth_state=${searchParams.get("state")}; HttpOnly; Max-Age=600; Path=/auth/idp; SameSite=Lax; Secure`,
+      expect.stringMatching(/^__Host-oauth=[0-9a-f]{64}; HttpOnly; Max-Age=3600; Path=\/; SameSite=Lax; Secure$/),
+      expect.stringMatching(/^oauth_attempt_[0-9a-f]{32}=/),
+    ]);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ["/auth/idp/callback.data", {}],
+    ["/auth/idp/callback.data", { "Sec-Fetch-Mode": "navigate" }],
+    ["/auth/idp/callback", { "Sec-Fetch-Mode": "no-cors" }],
+    ["/auth/idp/callback", { "Sec-Fetch-Mode": "cors" }],
+  ])("a request of %s with %j is no outcome of a sign-in", async (path, headers) => {
+    const refused = await proxied.send(`${path}?code=c&state=s`, { headers: { ...atDoor, ...headers } });
+    expect([refused.status, refused.setCookies, refused.location]).toEqual([403, [], null]);
+  });
+
+  test.each(["/login", "/dashboard", "/favicon.svg", "/nowhere", "/healthz"])(
+    "%s has HSTS on https only",
+    { tags: "3.4.1" },
+    async (path) => {
+      const encrypted = await proxied.send(path, { headers: atDoor });
+      expect(encrypted.headers.get("Strict-Transport-Security")).toBe("max-age=63072000; includeSubDomains");
+      const plain = await proxied.send(path, { headers: { ...atDoor, "X-Forwarded-Proto": "http" } });
+      expect(plain.headers.has("Strict-Transport-Security")).toBe(false);
+    },
+  );
+
+  test("the Origin of a form is compared with the forwarded origin", async () => {
+    const form = { email: "ada@example.com", password: "wrong" };
+    const status = async (Origin: string) =>
+      (await proxied.send("/login", { form, headers: { ...atDoor, Origin } })).status;
+    expect(await status("https://login.example")).toBe(422);
+    expect(await status("http://login.example")).toBe(403);
+    expect(await status(proxied.url())).toBe(403);
+    expect(await status("https://login.example.evil.example")).toBe(403);
+  });
+
+  describe("limits per client", () => {
+    const requested = "registration.requested";
+
+    async function registrationsFrom(clients: string[]) {
+      const requestFrom = (client: string) =>
+        proxied.send("/register.data", {
+          form: { email: `${crypto.randomUUID()}@example.com` },
+          headers: { "X-Forwarded-For": client },
+        });
+      const events = await proxied.eventsOf(async () => {
+        for (const client of clients) await requestFrom(client);
+      });
+      return events.filter(({ requestId }) => requestId).map(({ event }) => event);
+    }
+
+    test("count for the /64 of the last forwarded address", { tags: ["15.3.4", "CVE-2026-45364"] }, async () => {
+      const ofOneNetwork = Array.from({ length: 51 }, (_, at) => `203.0.113.${at}, 2001:db8:0:1:${at}::1`);
+      expect(await registrationsFrom([...ofOneNetwork, "203.0.113.0, 2001:db8:0:2::1"])).toEqual([
+        ...Array(50).fill(requested),
+        "registration.refused",
+        requested,
+      ]);
+    });
   });
 });
