@@ -3,7 +3,7 @@ import { act, logIn, openAccount, resetWith } from "../support/account-calls";
 import { Authenticator } from "../support/authenticator";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, resetLink } from "../support/mailed-links";
-import { addPasskey, signInBy } from "../support/passkeys";
+import { signInBy, storePasskey } from "../support/passkeys";
 import { newPassword } from "../support/passwords";
 
 const latchkey = startLatchkey();
@@ -20,7 +20,7 @@ beforeEach(async () => {
   authenticator = new Authenticator();
 });
 
-const withPasskey = () => addPasskey(authenticator, cookie, { name: "Phone" });
+const withPasskey = () => storePasskey(authenticator, userId, "Phone");
 const remove = (from = cookie) => act(from, "remove-password", {});
 const hash = async () => (await latchkey.execute<{ password_hash: string | null }>("select * from users"))[0];
 
@@ -116,7 +116,7 @@ describe("a removal of the password", () => {
   });
 
   test("is refused to a session that is older than a question", async () => {
-    await addPasskey(new Authenticator(), cookie, { name: "Tablet" });
+    await storePasskey(new Authenticator(), userId, "Tablet");
     await latchkey.execute("update passkeys set questioned_at = now() where name = 'Tablet'");
     await expectRefused(
       "Somebody else may have added a way to sign in. First answer which of them are yours, then remove the password.",
@@ -124,7 +124,7 @@ describe("a removal of the password", () => {
   });
 
   test("is allowed to a later session, with a passkey in question and another that is not", async () => {
-    await addPasskey(new Authenticator(), cookie, { name: "Tablet" });
+    await storePasskey(new Authenticator(), userId, "Tablet");
     await latchkey.execute("update passkeys set questioned_at = now() - interval '1 second' where name = 'Tablet'");
     expect((await remove(await latchkey.signedIn(userId))).status).toBe(302);
   });

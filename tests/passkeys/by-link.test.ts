@@ -7,7 +7,7 @@ import { logIn, openAccount, openLogin, registerWith, resetWith } from "../suppo
 import { Authenticator, type Changes } from "../support/authenticator";
 import { startLatchkey } from "../support/latchkey";
 import { type MailedLink, registrationLink, resetLink } from "../support/mailed-links";
-import { addPasskey, ask, signInBy } from "../support/passkeys";
+import { ask, signInBy, storePasskey } from "../support/passkeys";
 import { goodPassword, newPassword, twice } from "../support/passwords";
 import { call, get, type Outcome, post, type RequestOptions } from "../support/route-calls";
 
@@ -183,7 +183,7 @@ describe.each(["reset", "register"] as const)("the link of a %s", (kind) => {
     beforeEach(async () => {
       const authenticator = new Authenticator();
       bob = await latchkey.createUser({ email: "bob@example.com" });
-      await addPasskey(authenticator, await latchkey.signedIn(bob));
+      await storePasskey(authenticator, bob);
       refused = await useLink(kind, link, authenticator, { id: authenticator.credentials[0]!.id });
     });
 
@@ -253,20 +253,20 @@ describe("a reset by a passkey", () => {
 
   test("excludes the passkeys that the account has", async () => {
     const authenticator = new Authenticator();
-    await addPasskey(authenticator, await latchkey.signedIn(userId));
+    await storePasskey(authenticator, userId);
     const { options } = await begin("reset", await resetLink(latchkey));
     const id = authenticator.credentials[0]?.id.toString("base64url");
     expect(options.excludeCredentials).toEqual([expect.objectContaining({ id })]);
   });
 
   test("excludes no passkey of another account", async () => {
-    await addPasskey(new Authenticator(), await latchkey.signedIn({ email: "bob@example.com" }));
+    await storePasskey(new Authenticator(), await latchkey.createUser({ email: "bob@example.com" }));
     const { options } = await begin("reset", await resetLink(latchkey));
     expect(options.excludeCredentials).toEqual([]);
   });
 
   test("puts the earlier passkey alone in question", async () => {
-    await addPasskey(new Authenticator(), await latchkey.signedIn(userId), { name: "Old phone" });
+    await storePasskey(new Authenticator(), userId, "Old phone");
     const authenticator = new Authenticator();
     await useLink("reset", await resetLink(latchkey), authenticator);
     const { cookies } = await signInBy(authenticator);
@@ -275,14 +275,11 @@ describe("a reset by a passkey", () => {
   });
 
   describe("of an account with 20 passkeys", () => {
-    const addOne = async () => addPasskey(new Authenticator(), await latchkey.signedIn(userId));
+    const addOne = () => storePasskey(new Authenticator(), userId);
     let link: MailedLink;
 
     beforeEach(async () => {
-      await addOne();
-      await latchkey.execute(`create temporary table more as select * from passkeys, generate_series(1, 18) n;
-        update more set credential_id = n; alter table more drop n;
-        insert into passkeys select * from more; drop table more`);
+      for (let count = 0; count < 19; count++) await addOne();
       link = await resetLink(latchkey);
     });
 
@@ -325,7 +322,7 @@ describe("a reset by a passkey", () => {
 
   test("with a credential that is registered already is told in no history", async () => {
     const authenticator = new Authenticator();
-    await addPasskey(authenticator, await latchkey.signedIn({ email: "bob@example.com" }));
+    await storePasskey(authenticator, await latchkey.createUser({ email: "bob@example.com" }));
     await useLink("reset", await resetLink(latchkey), authenticator, { id: authenticator.credentials[0]!.id });
     const told = await latchkey.execute("select type from account_events where type = 'password_reset.completed'");
     expect(told).toEqual([]);

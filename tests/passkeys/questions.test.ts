@@ -5,7 +5,7 @@ import { Authenticator } from "../support/authenticator";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, resetLink } from "../support/mailed-links";
-import { addPasskey, signInBy } from "../support/passkeys";
+import { addPasskey, signInBy, storePasskey } from "../support/passkeys";
 import { newPassword } from "../support/passwords";
 
 const latchkey = startLatchkey(google);
@@ -18,7 +18,7 @@ beforeEach(async () => {
   userId = await latchkey.createUser();
   session = await latchkey.signedIn(userId);
   authenticator = new Authenticator();
-  await addPasskey(authenticator, session, { name: "Old phone" });
+  await storePasskey(authenticator, userId, "Old phone");
 });
 
 const profile = { sub: "1001", email: "ada@example.com", email_verified: true, name: "Ada" };

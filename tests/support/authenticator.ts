@@ -3,6 +3,8 @@ import { isoCBOR } from "@simplewebauthn/server/helpers";
 
 interface Credential {
   id: Buffer;
+  /** As it is stored. */
+  publicKey: string;
   privateKey: KeyObject;
   userHandle: string;
 }
@@ -85,7 +87,12 @@ export class Authenticator {
     const jwk = privateKey.export({ format: "jwk" });
     const key = isoCBOR.encode(changes.coseKey ?? (jwk.kty === "RSA" ? rs256(jwk) : es256({ x: jwk.x, y: jwk.y })));
     const id = changes.id ?? randomBytes(32);
-    this.credentials.push({ id, privateKey, userHandle: user?.id ?? "" });
+    this.credentials.push({
+      id,
+      publicKey: Buffer.from(key).toString("base64url"),
+      privateKey,
+      userHandle: user?.id ?? "",
+    });
     const length = Buffer.alloc(2);
     length.writeUInt16BE(id.length);
     const authData = this.#authenticatorData(changes, Buffer.concat([Buffer.alloc(16), length, id, key]));

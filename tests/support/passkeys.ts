@@ -1,3 +1,6 @@
+import { rpId } from "#server/accounts/passkeys/relying-party";
+import { Passkey } from "#server/database/entities";
+import { query } from "#server/database/unit-of-work";
 import * as passkey from "~/routes/auth.passkey";
 import { act } from "./account-calls";
 import type { Authenticator, Changes } from "./authenticator";
@@ -9,6 +12,29 @@ export async function ask(purpose: "sign-in" | "add" | "upgrade", browser: Reque
   const bound = Object.entries(asked.cookies).map(([name, value]) => `${name}=${value}`);
   const options = asked.data === "" ? null : JSON.parse(asked.data);
   return { ...asked, options, cookie: [browser.cookie, ...bound].filter(Boolean).join("; ") };
+}
+
+/** A passkey of the account, as {@link addPasskey} leaves it, without its ceremony, event and mail. */
+export async function storePasskey(authenticator: Authenticator, userId: string, name = "An unknown browser") {
+  const id = Buffer.from(userId.replaceAll("-", ""), "hex").toString("base64url");
+  authenticator.create({ challenge: "", user: { id } });
+  const { id: credentialId, publicKey } = authenticator.credentials.at(-1)!;
+  await query((em) =>
+    em.insert(Passkey, {
+      credentialId: credentialId.toString("base64url"),
+      user: userId,
+      rpId: rpId(),
+      publicKey,
+      counter: 0,
+      transports: ["internal"],
+      backedUp: false,
+      userVerified: true,
+      name,
+      createdAt: new Date(),
+      lastUsedAt: null,
+      questionedAt: null,
+    }),
+  );
 }
 
 /** Adds a passkey on the account page of the session in `cookie`. */
