@@ -1,11 +1,13 @@
+import { randomBytes } from "node:crypto";
 import type { EntityManager } from "@mikro-orm/postgresql";
 import { hashPassword } from "#server/accounts/passwords/password-hashing";
-import { startSession } from "#server/accounts/sessions/sessions";
-import { User } from "#server/database/entities";
-import { unitOfWork } from "#server/database/unit-of-work";
+import { config } from "#server/config";
+import { Session, User } from "#server/database/entities";
+import { query } from "#server/database/unit-of-work";
 import type { Owner } from "#server/features/owner/signed-in";
 import type { Visitor } from "#server/visitor/visitor";
 import { goodPassword } from "./passwords";
+import { sha256 } from "./sha256";
 
 export interface NewAccount {
   email?: string;
@@ -62,9 +64,23 @@ export async function createUser(em: EntityManager, account: NewAccount = {}): P
   return id;
 }
 
-/** Starts a session of the user; returns the browser's `Cookie` header. */
+/** Stores a session of the user, as a sign-in with a password begins one; returns the browser's `Cookie` header. */
 export async function signedIn(userId: string, userAgent: string | null = null): Promise<string> {
-  const visitor = { ...unknownVisitor, userAgent };
-  const { token } = await unitOfWork((em) => startSession(em, userId, { visitor, way: "password" }));
+  const token = randomBytes(32).toString("hex");
+  const now = new Date();
+  await query((em) =>
+    em.insert(Session, {
+      id: crypto.randomUUID(),
+      key: null,
+      tokenHash: sha256(token),
+      user: userId,
+      userAgent,
+      way: "password",
+      credentialId: null,
+      createdAt: now,
+      lastSeenAt: now,
+      expiresAt: new Date(now.getTime() + config().sessions.max),
+    }),
+  );
   return `session=${token}`;
 }
