@@ -129,7 +129,11 @@ const waiting = "pgboss.job where state in ('created', 'retry')";
 const publishedKeys = async ({ url }: RunningServer) => (await fetch(`${url}/.well-known/jwks.json`)).json();
 
 describe("a backup during ten sign-ins a second", () => {
-  test("leaves nothing in the data folder", async () => {
+  test("leaves nothing in the data folder, nor does one to a file that its owner alone can read", async () => {
+    const file = join(home, "named");
+    expect(await commandHere(["database", "backup", file], source)).toMatchObject({ status: 0 });
+    expect(Date.parse((await labelOf(file)).madeAt)).toBeGreaterThan(madeAt.getTime());
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await readdir(join(home, "source"))).not.toContain(".unfinished");
   });
 

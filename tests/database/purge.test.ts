@@ -14,7 +14,10 @@ const links = ["password_resets", "registrations", "email_changes"];
 const tables = [...links, "passkey_challenges", "logout_tokens", "sessions", "rate_limits"];
 const inEach = (count: number) => Object.fromEntries(tables.map((table) => [table, count]));
 
-/** With `first` rows for the first two tables. One statement for each table: one for all of them met the time limit of a statement on a busy machine. */
+/**
+ * One statement for each table: one for all of them met the time limit of a statement on a busy machine.
+ * @param first how many rows the first two tables get; before a release, all of them
+ */
 async function addRows(prefix: string, count: number, expires: Date, first = count): Promise<void> {
   const email = `${prefix}@example.com`;
   const user = await latchkey.createUser({ email, password: null });

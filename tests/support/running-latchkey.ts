@@ -44,7 +44,7 @@ export function runLatchkey(
 
   const visit = () => new Visitor(server.url);
 
-  /** Resolves when everything printed so far is in the output, because a pipe keeps the order. Data of a page renders none. */
+  /** Resolves when everything printed so far is in the output: a pipe keeps the order. `.data` renders no page. */
   async function flushed(): Promise<void> {
     const path = `/nowhere/${crypto.randomUUID()}.data`;
     await visit().get(path);
