@@ -57,9 +57,7 @@ function namedTests(file: string): NamedTest[] {
   return found;
 }
 
-const testFiles = readdirSync("tests", { recursive: true, encoding: "utf8" }).filter((file) =>
-  /\.test\.tsx?$/.test(file),
-);
+const testFiles = readdirSync("tests", { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
 const tests = testFiles.sort().flatMap((file) => namedTests(join("tests", file)));
 const problems: string[] = [];
 const testLines = (found: NamedTest[]) => found.map(({ file, name }) => `  - ${file}: ${name}`);
