@@ -15,7 +15,7 @@ export default defineConfig({
       "tests/**/*.{built,browser,chromium,machine}.test.ts",
       onPostgres ? "tests/**/!(interleavings).postgres.test.ts" : "tests/**/*.postgres.test.ts",
       "tests/configuration/{start,start-failures}.test.ts",
-      "tests/{commands/doctor-embedded,database/flushes,database/start-limits,database/upkeep}.test.ts",
+      "tests/{commands/command-line,commands/doctor-embedded,database/flushes,database/start-limits,database/upkeep}.test.ts",
       "tests/{branding/contrast,front-door/properties,passkeys/malformed-answers,reset/races}.test.ts",
       "tests/contract/{configuration,dependencies,mail,smtp}.test.ts",
     ],
