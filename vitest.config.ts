@@ -55,7 +55,7 @@ export default defineConfig({
     unstubEnvs: true,
     // In MiB. A heap that starts small is collected each time before it grows: 6 % of the CPU of the tests in process.
     execArgv: [...liftoffOnly, "--initial-heap-size=1500"],
-    maxWorkers: availableParallelism(), // Each loads all modules: with half as many again, 7 % more CPU, and no less time.
+    maxWorkers: availableParallelism(), // Each loads all modules.
     reporters: ["default", "./tests/support/slowest-files.ts"],
     // createRemixStub cannot set React Router's flag v7_startTransition, as Remix's own router does; each file warns of it.
     onConsoleLog: (log) => !log.includes("v7_startTransition"),

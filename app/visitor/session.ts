@@ -30,7 +30,7 @@ function redirectTo(target: string, headers = new Headers()): Response {
   return target === "/dashboard" ? redirect(target, { headers }) : redirectDocument(target, { headers });
 }
 
-/** @param added seconds by which the time of a recent sign-in is longer here */
+/** @param added seconds for which a sign-in stays recent beyond the usual time */
 export const mustSignInAgain = ({ signedInAt }: Pick<Owner, "signedInAt">, added = 0): boolean =>
   isOlderThan(recentSignInMinutes * 60 + added, signedInAt);
 

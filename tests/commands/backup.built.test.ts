@@ -4,11 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "tar";
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { hashPassword } from "#server/accounts/passwords/password-hashing";
 import { openDatabase } from "#server/database/orm";
-import { unknownVisitor } from "../support/accounts";
+import { importLines } from "../support/accounts";
 import { commandHere } from "../support/command";
-import { goodPassword } from "../support/passwords";
 import { type RunningServer, startServer } from "../support/server";
 import { createFolder } from "../support/template-copy";
 import { Visitor } from "../support/visitor";
@@ -37,9 +35,8 @@ beforeAll(async () => {
   source = settingsOf("source");
   await createFolder(join(home, "source"));
   server = await startServer(source);
-  const passwordHash = await hashPassword(unknownVisitor, goodPassword);
   const accounts = join(home, "accounts");
-  await writeFile(accounts, emails.map((email) => JSON.stringify({ email, passwordHash })).join("\n"));
+  await writeFile(accounts, await importLines(emails));
   expect(await commandHere(["user", "import", accounts], source)).toMatchObject({ status: 0 });
   const visitor = new Visitor(server.url);
   await visitor.askForReset(emails[0]);
@@ -73,17 +70,11 @@ async function counts(name: string, ...tables: string[]): Promise<number[]> {
 
 const waiting = "pgboss.job where state in ('created', 'retry')";
 
-const ownersAlone = async (file: string) => expect((await stat(file)).mode & 0o777).toBe(0o600);
-
-const withoutUnfinished = async (...folders: string[]) => {
-  for (const folder of folders)
-    expect((await readdir(folder)).filter((name) => name.includes("unfinished"))).toEqual([]);
-};
-
 describe("a backup beside the service", () => {
   test("is a file that its owner alone can read, and leaves nothing else", async () => {
-    await ownersAlone(whole);
-    await withoutUnfinished(home, join(home, "source"));
+    expect((await stat(whole)).mode & 0o777).toBe(0o600);
+    const files = [...(await readdir(home)), ...(await readdir(join(home, "source")))];
+    expect(files.filter((name) => name.includes("unfinished"))).toEqual([]);
   });
 
   test("is restored as it was", async () => {
@@ -152,6 +143,22 @@ describe("a restore is refused, and leaves the folder as it was,", () => {
     );
   });
 
+  test("of a file of a newer release, which was made without a service", async () => {
+    const settings = settingsOf("newer");
+    await createFolder(join(home, "newer"));
+    const { orm, close } = await openDatabase(settings.DATABASE_URL);
+    const migration = "insert into mikro_orm_migrations (name) values ('Migration29991231000000')";
+    await orm.em.fork().execute(migration);
+    await close();
+    const newer = join(home, "of-a-newer-release");
+    expect(await commandHere(["database", "backup", newer], settings)).toMatchObject({ status: 0 });
+    expect(await readdir(join(home, "newer"))).not.toContain(".unfinished");
+    expect(await commandHere(["database", "restore", newer], settingsOf("newer-restored"))).toEqual(
+      refused("Nothing was restored: a newer release made the backup: use its command line.\n"),
+    );
+    expect(await readdir(join(home, "newer-restored"))).toEqual(["lock"]);
+  });
+
   test("into a folder that has a database", async () => {
     const database = join(home, "taken", "pglite");
     await mkdir(database, { recursive: true });
@@ -160,31 +167,6 @@ describe("a restore is refused, and leaves the folder as it was,", () => {
       refused("Nothing was restored: the data folder has a database.\n"),
     );
     expect(await readdir(database)).toEqual(["PG_VERSION"]);
-  });
-});
-
-describe("a backup of a newer release's database, which no service holds,", () => {
-  const newer = () => join(home, "of-a-newer-release");
-
-  beforeAll(async () => {
-    await createFolder(join(home, "newer"));
-    const { orm, close } = await openDatabase(settingsOf("newer").DATABASE_URL);
-    const migration = "insert into mikro_orm_migrations (name) values ('Migration29991231000000')";
-    await orm.em.fork().execute(migration);
-    await close();
-    expect(await commandHere(["database", "backup", newer()], settingsOf("newer"))).toMatchObject({ status: 0 });
-  });
-
-  test("is a file that its owner alone can read, and leaves nothing else", async () => {
-    await ownersAlone(newer());
-    await withoutUnfinished(home, join(home, "newer"));
-  });
-
-  test("is not restored, and the folder is left as it was", async () => {
-    expect(await commandHere(["database", "restore", newer()], settingsOf("newer-restored"))).toEqual(
-      refused("Nothing was restored: a newer release made the backup: use its command line.\n"),
-    );
-    expect(await readdir(join(home, "newer-restored"))).toEqual(["lock"]);
   });
 });
 

@@ -5,11 +5,9 @@ import { mkdtemp, open, readdir, readFile, rm, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { hashPassword } from "#server/accounts/passwords/password-hashing";
-import { unknownVisitor } from "../support/accounts";
+import { importLines } from "../support/accounts";
 import { nodeFlags } from "../support/child-processes";
 import { commandHere } from "../support/command";
-import { goodPassword } from "../support/passwords";
 import { type RunningServer, startServer } from "../support/server";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
@@ -127,9 +125,8 @@ describe("a backup to standard output during twenty sign-ins a second", () => {
   }
 
   beforeAll(async () => {
-    const passwordHash = await hashPassword(unknownVisitor, goodPassword);
     const accounts = join(home, "accounts");
-    await writeFile(accounts, emails.map((email) => JSON.stringify({ email, passwordHash })).join("\n"));
+    await writeFile(accounts, await importLines(emails));
     expect(await commandHere(["user", "import", accounts], settingsOf("source"))).toMatchObject({ status: 0 });
     await new Visitor(server.url).askForReset(emails[0]);
     const mail = await server.mail(emails[0] as string, "Reset your password");

@@ -216,18 +216,26 @@ describe("a database that cannot be used is one line", () => {
     await drop();
   });
 
-  test.each([
-    ["holds", "held"],
-    ["holds with a path that is too long for a socket", "x".repeat(120)],
-  ])("one that another process %s", async (_what, name) => {
+  /** Claims the folder of a database, as a process that holds it does. */
+  async function hold(name: string): Promise<string> {
     const { home, lock } = await claimFolder(join(folder, name));
-    if (name !== "held") onTestFinished(await openCommandSocket(home, async () => 0));
+    onTestFinished(() => lock.close());
     await mkdir(join(home, "pglite"));
     await writeFile(join(home, "pglite/PG_VERSION"), "17\n");
-    expect(await exporting(`pglite:${home}`)).toEqual(
-      refused(`The data folder ${home} is in use by another process.\n`),
-    );
-    await lock.close();
+    return home;
+  }
+
+  const inUse = (home: string) => refused(`The data folder ${home} is in use by another process.\n`);
+
+  test("one that another process holds", async () => {
+    const home = await hold("held");
+    expect(await exporting(`pglite:${home}`)).toEqual(inUse(home));
+  });
+
+  test("one of a service whose socket would have too long a path", async () => {
+    const home = await hold("x".repeat(120));
+    onTestFinished(await openCommandSocket(home, async () => 0));
+    expect(await exporting(`pglite:${home}`)).toEqual(inUse(home));
   });
 
   test("one that cannot be reached", async () => {

@@ -146,7 +146,7 @@ const commitOnBrokenDisk = `
   import fs from "node:fs";
   import { syncBuiltinESMExports } from "node:module";
   import pg from "pg";
-  import { fillFolder, openEmbeddedDatabase } from "./server/database/embedded.ts";
+  import { openEmbeddedDatabase } from "./server/database/embedded.ts";
   const { host } = await openEmbeddedDatabase(process.env.FOLDER);
   const client = new pg.Client({ host, user: "postgres", database: "postgres" });
   await client.connect();

@@ -417,15 +417,14 @@ describe("logs", () => {
 answersOf(latchkey);
 
 describe("connections", () => {
-  const kept = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+  const getAndKeep = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
   const statuses = (answers: string) => answers.match(/(?<=HTTP\/1\.1 )\d{3}/g);
 
   describe.each(["/login", "/auth/verify", "/healthz", "/favicon.svg"])("of pipelined requests for %s", (path) => {
-    const pipelined = () => send(kept(path).repeat(16));
+    const pipelined = () => send(getAndKeep(path).repeat(16));
 
     test("the first alone is answered", async () => {
-      const alone = get(path);
-      const [first = ""] = statuses(await send(alone)) ?? [];
+      const [first = ""] = statuses(await send(get(path))) ?? [];
       expect(statuses(await pipelined())).toEqual([first, "503"]);
     });
 
@@ -448,7 +447,7 @@ describe("connections", () => {
 
   test("a request with Upgrade closes its connection", async () => {
     const upgrade = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n";
-    expect(await send(upgrade + kept("/readyz"))).toMatch(/\r\nConnection: close\r\n/i);
+    expect(await send(upgrade + getAndKeep("/readyz"))).toMatch(/\r\nConnection: close\r\n/i);
   });
 
   test("an idle connection is kept for 130 s", async () => {

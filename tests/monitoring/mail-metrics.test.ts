@@ -65,10 +65,13 @@ beforeEach(async () => {
 });
 
 /** The value of each series of a metric. */
-async function series(name: string): Promise<[labels: unknown, value: number][]> {
+async function series(name: string): Promise<[labels: Record<string, unknown>, value: number][]> {
   const metric = await registry.getSingleMetric(name)?.get();
   return metric?.values.map(({ labels, value }) => [labels, value]) ?? [];
 }
+
+const countsOf = async (event: string) =>
+  (await series("latchkey_events_total")).filter(([labels]) => labels.event === event);
 
 test("the mails are counted by their outcome", async () => {
   expect(await series("latchkey_mails_total")).toEqual([
@@ -79,19 +82,16 @@ test("the mails are counted by their outcome", async () => {
 });
 
 test("the bounced mail is counted", async () => {
-  expect(await series("latchkey_events_total")).toContainEqual([{ event: "mail.bounced" }, 1]);
+  expect(await countsOf("mail.bounced")).toEqual([[{ event: "mail.bounced" }, 1]]);
 });
 
 test("the refused mail alone is given up", async () => {
-  const failed = (await series("latchkey_events_total")).filter(([labels]) => Object(labels).event === "mail.failed");
-  expect(failed).toEqual([[{ event: "mail.failed", reason: "recipient_refused" }, 1]]);
+  expect(await countsOf("mail.failed")).toEqual([[{ event: "mail.failed", reason: "recipient_refused" }, 1]]);
 });
 
 test("the failed mail waits", async () => {
   expect(await series("latchkey_jobs_waiting")).toContainEqual([{ state: "retry" }, 1]);
-  const oldest = new Map(
-    (await series("latchkey_job_oldest_seconds")).map(([labels, value]) => [Object(labels).state, value]),
-  );
-  expect(oldest.get("retry")).toBeGreaterThan(0);
-  expect(oldest.get("retry")).toBeLessThan(60);
+  const [, oldest] = (await series("latchkey_job_oldest_seconds")).find(([{ state }]) => state === "retry") ?? [];
+  expect(oldest).toBeGreaterThan(0);
+  expect(oldest).toBeLessThan(60);
 });

@@ -64,6 +64,12 @@ export async function createUser(em: EntityManager, account: NewAccount = {}): P
   return id;
 }
 
+/** The lines of `user import` for accounts with `goodPassword`. */
+export async function importLines(emails: string[]): Promise<string> {
+  const passwordHash = await hashPassword(unknownVisitor, goodPassword);
+  return emails.map((email) => JSON.stringify({ email, passwordHash })).join("\n");
+}
+
 /** Stores a session of the user, as a sign-in with a password begins one; returns the browser's `Cookie` header. */
 export async function signedIn(userId: string, userAgent: string | null = null): Promise<string> {
   const token = randomBytes(32).toString("hex");

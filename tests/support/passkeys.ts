@@ -1,3 +1,4 @@
+import { userHandle } from "#server/accounts/passkeys/ceremonies";
 import { rpId } from "#server/accounts/passkeys/relying-party";
 import { Passkey } from "#server/database/entities";
 import { query } from "#server/database/unit-of-work";
@@ -16,8 +17,7 @@ export async function ask(purpose: "sign-in" | "add" | "upgrade", browser: Reque
 
 /** A passkey of the account, as {@link addPasskey} leaves it, without its ceremony, event and mail. */
 export async function storePasskey(authenticator: Authenticator, userId: string, name = "An unknown browser") {
-  const id = Buffer.from(userId.replaceAll("-", ""), "hex").toString("base64url");
-  authenticator.create({ challenge: "", user: { id } });
+  authenticator.create({ challenge: "", user: { id: Buffer.from(userHandle(userId)).toString("base64url") } });
   const { id: credentialId, publicKey } = authenticator.credentials.at(-1)!;
   await query((em) =>
     em.insert(Passkey, {

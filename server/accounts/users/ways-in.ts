@@ -22,9 +22,10 @@ export async function distrustEarlierUser(em: EntityManager, user: User, isNewLi
 }
 
 /**
- * What is in question in the account of a session: usable `passkeys`; `ofWay`, the way by which the session began;
- * `inherited`, each way in that the session adds, because it began by a way in question, or before a question. The last
- * two are since when, or `null`.
+ * What is in question in the account of a session.
+ * @returns `passkeys`: the usable ones in question. `ofWay`: since when the way by which the session began is in question.
+ * `inherited`: since when a way in that the session adds would be, because it began by a way in question or before a
+ * question. The last two are `null` where nothing is in question
  */
 export async function questionsFor(em: EntityManager, user: User, session: Session) {
   const passkeys = await em.find(Passkey, { user: user.id, questionedAt: { $ne: null } });

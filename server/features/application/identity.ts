@@ -32,7 +32,7 @@ interface TokenCache {
 /** How the user was authenticated: by a sign-in, or by an access token. */
 type AuthenticationClaims = { auth_time: number; sid: string } | { token_id: string };
 
-/** They give the user of a live session or access token, with a token for the audience if IDENTITY_TOKENS is on. */
+/** Find the user of a live session or access token, with a token for the audience if IDENTITY_TOKENS is on. */
 export function identityFinders(): Finders {
   const mayWarn = onceAMinute();
   let cache: TokenCache | undefined; // reading and decrypting the key takes 1 ms of CPU
