@@ -58,7 +58,7 @@ export default async function handleDocumentRequest(
     </PageProvider>,
   );
   headers.set("Content-Type", "text/html; charset=utf-8");
-  headers.set("Content-Security-Policy", contentSecurityPolicy(nonce, factsOf(request).formTarget));
+  headers.set("Content-Security-Policy", contentSecurityPolicy(nonce, factsOf(request).formTargets));
   // Bytes with a length: undici would convert a string twice and send the answer in three writes.
   const html = Buffer.from(`<!DOCTYPE html>${page.replace(pageEnd, "")}${pageEnd}`);
   headers.set("Content-Length", String(html.byteLength));

@@ -68,9 +68,9 @@ const liveReload = process.env.NODE_ENV === "development" ? " ws:" : "";
 const policyStart = "default-src 'self'; script-src 'self'";
 const policyEnd = `style-src 'self'; img-src 'self' https: data:; connect-src 'self'${liveReload}; object-src 'none'; base-uri 'none'`;
 
-/** @param formTarget another allowed origin: `form-action` also applies to the redirects after a form */
-export const contentSecurityPolicy = (nonce: string, formTarget?: string) =>
-  `${policyStart} 'nonce-${nonce}'; ${policyEnd}; form-action 'self'${formTarget ? ` ${formTarget}` : ""}; frame-ancestors 'none'`;
+/** @param formTargets other allowed origins: `form-action` also applies to the redirects after a form */
+export const contentSecurityPolicy = (nonce: string, formTargets: Iterable<string> = []) =>
+  `${policyStart} 'nonce-${nonce}'; ${policyEnd}; form-action ${["'self'", ...formTargets].join(" ")}; frame-ancestors 'none'`;
 
 /** Of HSTS, in seconds. */
 export const strictTransportMaxAge = 63_072_000;

@@ -60,5 +60,5 @@ export async function keepTyped<T, Typed>(typed: Typed, work: () => Promise<T>) 
 /** Some browsers apply `form-action` to redirects after a form (https://github.com/w3c/webappsec-csp/issues/8). */
 export function allowFormTarget(request: Request, returnTo: string | null, otherwise = config().afterSignIn): void {
   const { origin } = new URL(returnTo ?? otherwise, originOf(request));
-  if (origin !== originOf(request)) factsOf(request).formTarget = origin;
+  if (origin !== originOf(request)) factsOf(request).formTargets.add(origin);
 }

@@ -11,7 +11,7 @@ import { consentOrigin } from "#server/provider/client";
 import { providerLabel } from "#server/provider/label";
 import { passkeyOffer, shownPasskeys, shownSessions } from "~/account/account-page";
 import { type Refusal, runAccountAction } from "~/account/actions";
-import { respond } from "~/answers/responses";
+import { allowFormTarget, respond } from "~/answers/responses";
 import {
   AccountDetails,
   DeleteAccount,
@@ -47,7 +47,8 @@ export function loader({ request }: LoaderFunctionArgs) {
     const passkeys = offersPasskeys(factsOf(request).origin) ? await passkeysByUse(owner.user.id) : null;
     const { offer, headers } = passkeyOffer(request, owner, passkeys);
     const provider = providerLabel(owner.language);
-    allowLogOut(request, linked ? null : consentOrigin());
+    allowLogOut(request, null);
+    allowFormTarget(request, linked ? null : consentOrigin(), "/dashboard");
     const told = toldOnce(request);
     const removedPasskey = told.get("passkey");
     const { searchParams } = new URL(request.url);

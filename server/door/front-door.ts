@@ -47,6 +47,7 @@ function prepare(response: ServerResponse, target: Target | null, config: Config
     ...clientOf(request, config),
     crossSite,
     unreadable,
+    formTargets: new Set(),
     arrivedAt: new Date(),
     response,
   };

@@ -22,8 +22,8 @@ export interface RequestFacts {
   crossSite: boolean;
   /** No route can read its target. */
   unreadable: boolean;
-  /** Another origin that the page's forms may redirect to. A route sets it for the page's content security policy. */
-  formTarget?: string;
+  /** Other origins that the page's forms may redirect to. A route adds them for the page's content security policy. */
+  formTargets: Set<string>;
   arrivedAt: Date;
   response: ServerResponse;
 }

@@ -147,12 +147,12 @@ describe("the page", () => {
 
   test("lets its forms lead to the provider's origin while the provider can be connected", async () => {
     const cookie = await latchkey.signedIn();
-    const formTarget = async () => (await openAccount(cookie)).formTarget;
-    expect(await formTarget()).toBeUndefined();
+    const formTargets = async () => (await openAccount(cookie)).formTargets;
+    expect(await formTargets()).toEqual([]);
     latchkey.configure({ IDP_CLIENT_ID: "id", IDP_CLIENT_SECRET: "secret" });
-    expect(await formTarget()).toBe("https://accounts.google.com");
+    expect(await formTargets()).toEqual(["https://accounts.google.com"]);
     await latchkey.execute("update users set idp_id = '42'");
-    expect(await formTarget()).toBeUndefined();
+    expect(await formTargets()).toEqual([]);
   });
 });
 

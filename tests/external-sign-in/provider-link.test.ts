@@ -129,9 +129,9 @@ describe("connecting", () => {
     const issuer = "https://issuer.example";
     latchkey.configure({ ...google, IDP_PROVIDER: "oidc", IDP_ISSUER: issuer });
     discovers(issuer, { authorization_endpoint: "https://consent.example/authorize" });
-    expect((await openAccount(cookie)).formTarget).toBe(issuer);
+    expect((await openAccount(cookie)).formTargets).toEqual([issuer]);
     await act(cookie, "connect-provider");
-    expect((await openAccount(cookie)).formTarget).toBe("https://consent.example");
+    expect((await openAccount(cookie)).formTargets).toEqual(["https://consent.example"]);
   });
 
   test("sets two cookies for ten minutes", async () => {

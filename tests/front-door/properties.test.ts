@@ -334,6 +334,7 @@ describe("any answer of the provider", () => {
     headers: expect.anything(),
     data: "",
     cookies: { oauth_state: "", idp_failure: expect.stringMatching(/^0\.\.\w*$/) },
+    formTargets: [],
   };
 
   const noId = fc.anything().filter((sub) => typeof sub !== "string" && typeof sub !== "number");

@@ -73,6 +73,7 @@ describe("a refused login", () => {
       location: null,
       data: { typed: { email }, errors: {}, wrongPassword: true, message: wrong },
       cookies: {},
+      formTargets: [],
     });
   });
 

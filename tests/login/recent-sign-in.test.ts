@@ -35,7 +35,7 @@ describe("/login?max_age=600", () => {
     test("shows its form", () => {
       expect(page.status).toBe(200);
       expect(page.data).toMatchObject({ returnTo: app, maxAge: 600, notice: null });
-      expect(page.formTarget).toBe("https://app.example");
+      expect(page.formTargets).toEqual(["https://app.example"]);
     });
 
     test("says why", () => {

@@ -29,10 +29,10 @@ const evil = "https://evil.example/"; // tests/contract/return-to.test.ts has th
 
 describe("GET", () => {
   describe.each([
-    [null, undefined],
-    ["/dashboard", undefined],
-    [app, "https://app.example"],
-  ])("with return_to %j", (returnTo, formTarget) => {
+    [null, []],
+    ["/dashboard", []],
+    [app, ["https://app.example"]],
+  ])("with return_to %j", (returnTo, formTargets) => {
     const open = () => call(logout.loader, get(path(returnTo), { cookie }));
 
     test("names the account", async () => {
@@ -40,7 +40,7 @@ describe("GET", () => {
     });
 
     test("names the place", async () => {
-      expect(await open()).toMatchObject({ data: { returnTo }, formTarget });
+      expect(await open()).toMatchObject({ data: { returnTo }, formTargets });
     });
 
     test("signs nobody out", async () => {
@@ -222,27 +222,33 @@ describe("IDP_LOGOUT=on", () => {
   });
 
   describe.each([
-    ["/dashboard", dashboard, "/dashboard", undefined],
-    ["/logout", logout, path(app), "https://app.example"],
-    ["/no-access", noAccess, `/no-access${search(app)}`, "https://app.example"],
-  ])("the form of %s", (_page, { loader }, url, place) => {
-    const target = async (sent: string) => (await call(loader, get(url, { cookie: sent }))).formTarget;
+    ["/dashboard", dashboard, "/dashboard", []],
+    ["/logout", logout, path(app), ["https://app.example"]],
+    ["/no-access", noAccess, `/no-access${search(app)}`, ["https://app.example"]],
+  ])("the form of %s", (_page, { loader }, url, places) => {
+    const targets = async (sent: string) => (await call(loader, get(url, { cookie: sent }))).formTargets;
 
     beforeEach(() => latchkey.execute("update users set idp_id = '1001', idp_issuer = ?", [issuer]));
 
     test("leads nowhere else before the endpoint is discovered", async () => {
-      expect(await target(ofProvider)).toBeUndefined();
+      expect(await targets(ofProvider)).toEqual([]);
     });
 
     test("may lead to the discovered endpoint", async () => {
       await discover();
-      expect(await target(ofProvider)).toBe("https://end.example");
+      expect(await targets(ofProvider)).toEqual(["https://end.example"]);
     });
 
     test("leads to the place after it in a session of Latchkey alone", async () => {
       await discover();
-      expect(await target(cookie)).toBe(place);
+      expect(await targets(cookie)).toEqual(places);
     });
+  });
+
+  test("the forms of an account that is not connected may lead to both of the provider's pages", async () => {
+    await discover();
+    const { formTargets } = await call(dashboard.loader, get("/dashboard", { cookie: ofProvider }));
+    expect(formTargets).toEqual(["https://end.example", issuer]);
   });
 
   test("without it the provider is left alone", async () => {

@@ -1,10 +1,8 @@
 import { expect } from "vitest";
 import { act, askForAccount, askForReset } from "./account-calls";
-import type { startLatchkey } from "./latchkey";
+import type { Latchkey } from "./latchkey";
 import { newPassword, twice } from "./passwords";
 import type { Outcome } from "./route-calls";
-
-type Latchkey = ReturnType<typeof startLatchkey>;
 
 export interface MailedLink extends Record<string, string> {
   email: string;
@@ -42,7 +40,7 @@ export const mailSentOutcome = (email: string): Outcome => ({
   location: null,
   data: { status: "sent", email },
   cookies: {},
-  formTarget: undefined,
+  formTargets: [],
 });
 
 export async function expectInvalidLink(

@@ -40,8 +40,8 @@ export interface Outcome {
   data: any;
   /** The value that each cookie is set to; empty for one that is cleared. */
   cookies: Record<string, string>;
-  /** The origin that the page's policy names for its forms. */
-  formTarget: string | undefined;
+  /** The other origins that the page's policy names for its forms. */
+  formTargets: string[];
 }
 
 type RouteFunction = (args: LoaderFunctionArgs & ActionFunctionArgs) => unknown;
@@ -62,6 +62,7 @@ export function factsAbout(request: Request): RequestFacts {
     clientForwarded: false,
     crossSite: false,
     unreadable: false,
+    formTargets: new Set(),
     arrivedAt: new Date(),
     response: responseTo(gone),
     ...given,
@@ -78,9 +79,10 @@ async function settle(route: RouteFunction, request: Request, facts: RequestFact
   }
 }
 
-function outcome(status: number, headers: Headers, data: unknown, { formTarget }: RequestFacts): Outcome {
+function outcome(status: number, headers: Headers, data: unknown, facts: RequestFacts): Outcome {
   const cookies = headers.getSetCookie().map((line) => /^([^=]+)=([^;]*)/.exec(line)?.slice(1) ?? []);
-  return { status, headers, location: headers.get("Location"), data, cookies: Object.fromEntries(cookies), formTarget };
+  const location = headers.get("Location");
+  return { status, headers, location, data, cookies: Object.fromEntries(cookies), formTargets: [...facts.formTargets] };
 }
 
 export async function call(route: unknown, request: Request): Promise<Outcome> {
