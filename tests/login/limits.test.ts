@@ -18,10 +18,6 @@ const latchkey = startLatchkey();
 const passMinutes = (minutes: number) =>
   latchkey.execute(`update rate_limits set expire = expire - ${minutes * 60_000}`);
 
-/** Counts `points` of a quarter of an hour that has just begun. */
-const useUp = (key: string, points: number) =>
-  latchkey.execute("insert into rate_limits values (?, ?, extract(epoch from now()) * 1000 + 900000)", [key, points]);
-
 const from = (client: string) => ({ facts: { client } });
 
 const subnet = (n: number, site = "2001:db8:1") => `${site}:${n.toString(16)}::`;
@@ -104,7 +100,7 @@ describe.each(mails)("%s mails", (what, ask) => {
   });
 
   test("a /48 has four times the limit of a /64", async () => {
-    await useUp(`${what}:client:2001:db8:1::/48`, 178);
+    await latchkey.countUp(`${what}:client:2001:db8:1::/48`, 178);
     await askTimes(33, (at) => subnet(at % 11), addresses);
     expect(await jobs()).toBe(22);
     await askTimes(1, () => subnet(99), addresses);
@@ -112,7 +108,7 @@ describe.each(mails)("%s mails", (what, ask) => {
   });
 
   test("each /48 has its own limit", async () => {
-    await useUp(`${what}:client:2001:db8:1::/48`, 200);
+    await latchkey.countUp(`${what}:client:2001:db8:1::/48`, 200);
     await askTimes(1, () => subnet(99), addresses);
     expect(await jobs()).toBe(0);
     await askTimes(1, () => subnet(99, "2001:db8:2"), addresses);
@@ -120,7 +116,7 @@ describe.each(mails)("%s mails", (what, ask) => {
   });
 
   test("a /64 past its limit does not limit the other /64s of its /48", async () => {
-    await useUp(`${what}:client:${subnet(1)}`, 45);
+    await latchkey.countUp(`${what}:client:${subnet(1)}`, 45);
     await askTimes(15, () => subnet(1), addresses);
     expect(await jobs()).toBe(5);
     await askTimes(50, () => subnet(2), addresses);
@@ -132,7 +128,7 @@ const fail = (email: string, client: string) => logIn({ email, password: "wrong"
 
 describe("the limit of 400 failed logins of a /48", () => {
   beforeEach(async () => {
-    await useUp("login:client:2001:db8:1::/48", 399);
+    await latchkey.countUp("login:client:2001:db8:1::/48", 399);
     expect((await fail("ada@example.com", subnet(1))).status).toBe(422);
   });
 

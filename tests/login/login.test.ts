@@ -125,9 +125,7 @@ describe("too many failed logins", () => {
   describe("after a hundred of a client", () => {
     beforeEach(async () => {
       await latchkey.createUser();
-      await latchkey.execute(
-        "insert into rate_limits values ('login:client:192.0.2.1', 99, extract(epoch from now()) * 1000 + 900000)",
-      );
+      await latchkey.countUp("login:client:192.0.2.1", 99);
       await failTimes(1, () => "nobody@example.com", { facts: { client: "192.0.2.1" } });
     });
 

@@ -88,6 +88,11 @@ export function startLatchkey(environment: Environment = {}, { onNewDatabase = f
       return signedIn(typeof user === "string" ? user : await createUser(database.orm.em.fork(), user), userAgent);
     },
     execute: <T>(sql: string, values: unknown[] = []) => database.orm.em.fork().execute<T[]>(sql, values),
+    /** Counts `points` of a quarter of an hour that has just begun. */
+    countUp: (key: string, points: number) =>
+      database.orm.em
+        .fork()
+        .execute("insert into rate_limits values (?, ?, extract(epoch from now()) * 1000 + 900000)", [key, points]),
     snapshot: () => snapshot(database),
     /** The result of `work`, which must not change a row, but of the tables `except`. */
     async unchanged<T>(
@@ -138,3 +143,5 @@ export function startLatchkey(environment: Environment = {}, { onNewDatabase = f
     mails: () => mailsIn(output),
   };
 }
+
+export type Latchkey = ReturnType<typeof startLatchkey>;

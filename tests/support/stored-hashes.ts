@@ -1,8 +1,6 @@
 import { expect } from "vitest";
 import { logIn } from "./account-calls";
-import type { startLatchkey } from "./latchkey";
-
-type Latchkey = Pick<ReturnType<typeof startLatchkey>, "execute">;
+import type { Latchkey } from "./latchkey";
 
 export const storedHash = async ({ execute }: Latchkey) =>
   (await execute<{ hash: string }>("select password_hash as hash from users"))[0]?.hash;
