@@ -34,7 +34,7 @@ export default defineConfig({
     projects: [
       project("browser", "**/*.browser", {
         ...onTemplate,
-        provide: { programs: ["chromium", "initdb"] },
+        provide: { programs: ["chromium", "chromium-headless-shell", "initdb"] },
         maxWorkers: 2,
       }),
       project("faults", "**/*.machine", faults),
@@ -58,7 +58,7 @@ export default defineConfig({
           programs: [
             "apache2",
             "caddy",
-            "chromium",
+            "chromium-headless-shell",
             "curl",
             "dist-packages/caldav",
             "dist-packages/jwt",
@@ -80,7 +80,7 @@ export default defineConfig({
       }),
       project("validators", "validators/*.machine", {
         ...onTemplate,
-        provide: { programs: ["caddy", "chromium", "java", "nginx", "testssl"] },
+        provide: { programs: ["caddy", "chromium-headless-shell", "java", "nginx", "testssl"] },
         maxWorkers: 1,
       }),
       project("deploy", "deploy/*.machine", {

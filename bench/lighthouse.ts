@@ -1,6 +1,6 @@
 import lighthouse, { type Result } from "lighthouse";
 import { log } from "#server/log";
-import { startBrowser } from "../tests/support/browser/chromium";
+import { startChromium } from "../tests/support/browser/chromium";
 import { createEmptyDatabase, freePort, type RunningServer, startServer } from "../tests/support/server";
 import { addAccounts } from "./timing/seed";
 
@@ -74,7 +74,7 @@ try {
   });
   closings.unshift(() => server.stop());
   const port = await freePort();
-  const browser = await startBrowser({ debuggingPort: port });
+  const browser = await startChromium({ debuggingPort: port });
   closings.unshift(() => browser.close());
   const { rows, notes } = await report(server, port);
   process.stdout.write(`${[...rows, "", ...notes].join("\n")}\n`);

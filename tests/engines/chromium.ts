@@ -1,9 +1,9 @@
-import { startBrowser } from "../support/browser/chromium";
+import { startChromium } from "../support/browser/chromium";
 import { controlPath, type Engine, fieldPath, seconds, textPath } from "./tab";
 
 export const chromium: Engine = {
   async start(scripts) {
-    const browser = await startBrowser();
+    const browser = await startChromium();
     const context = await browser.newContext({ javaScriptEnabled: scripts });
     context.setDefaultTimeout(seconds * 1_000);
     const page = await context.newPage();

@@ -16,6 +16,7 @@ const packages = {
   WebKitWebDriver: "webkit2gtk-driver",
   Xvfb: "xvfb",
   chromium: "chromium",
+  "chromium-headless-shell": "chromium-headless-shell",
   curl: "curl",
   "dbus-run-session": "dbus",
   "dist-packages/caldav": "python3-caldav",

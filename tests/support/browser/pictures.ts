@@ -8,7 +8,7 @@ import { latchkey } from "../command";
 import { administer } from "../postgres";
 import { createEmptyDatabase, startServer } from "../server";
 import { addAuthenticator } from "./authenticator";
-import { startBrowser } from "./chromium";
+import { startChromium } from "./chromium";
 import { choosePassword, createAccount, logIn, password } from "./registration";
 import { linkIn } from "./site";
 
@@ -223,7 +223,7 @@ const brand = {
   SUPPORT_EMAIL: "help@morning.example",
 };
 
-const browser = await startBrowser();
+const browser = await startChromium();
 try {
   await takeRefusals(browser);
   await takePictures(browser, { prefix: "", settings: {}, login: small });
