@@ -19,10 +19,13 @@ const project = (
 /** The folders whose tests need more than the programs of the others. */
 const apart = ["tests/{deploy,engines,examples,smoke,upgrade,validators}/**"];
 
+/** The tests that measure how long an answer takes. */
+const timed = ["database/database", "external-sign-in/provider-faults", "processes/shutdown"];
+
 const faults: TestProjectInlineConfiguration["test"] = {
-  exclude: apart,
+  exclude: [...apart, ...timed.map((file) => `tests/${file}.machine.test.ts`)],
   provide: { programs: ["initdb", "pgbouncer", "promtool", "script"], pgbouncer: false },
-  fileParallelism: false,
+  maxWorkers: 2,
 };
 
 /** The tests that need programs of the machine, or minutes: `npm run test:browser`, `test:faults` and so on. */
@@ -38,6 +41,12 @@ export default defineConfig({
         maxWorkers: 2,
       }),
       project("faults", "**/*.machine", faults),
+      project("faults-timed", `{${timed.join()}}.machine`, {
+        ...faults,
+        exclude: [],
+        maxWorkers: 1,
+        sequence: { groupOrder: 1 },
+      }),
       // With PgBouncer between the service and PostgreSQL; without the files that it could not concern.
       project("pgbouncer", "**/*.machine", {
         ...faults,
@@ -47,6 +56,7 @@ export default defineConfig({
           "tests/processes/output.machine.test.ts",
         ],
         provide: { ...faults.provide, pgbouncer: true },
+        maxWorkers: 1,
       }),
       project("engines", "engines/*.machine", {
         provide: { programs: ["chromium", "dbus-run-session", "firefox-esr", "WebKitWebDriver", "Xvfb"] },

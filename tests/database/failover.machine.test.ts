@@ -5,11 +5,12 @@ import type { Answer } from "../support/http";
 import type { MailService } from "../support/mail-service";
 import { newPassword } from "../support/passwords";
 import { PostgresCluster } from "../support/postgres-cluster";
+import { runs } from "../support/property-runs";
 import type { RunningServer } from "../support/server";
 import { until } from "../support/until";
 import { Visitor } from "../support/visitor";
 
-const rounds = 100;
+const rounds = runs(20);
 const simultaneous = 10;
 const longestWait = 150_000; // ms for a mail: a job that ran at the kill runs again within two minutes
 
