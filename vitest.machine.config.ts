@@ -109,7 +109,7 @@ export default defineConfig({
       project("smoke", "smoke/*.machine", {
         globalSetup: ["tests/smoke/build.ts"],
         setupFiles: ["tests/support/setup.ts"],
-        fileParallelism: false,
+        maxWorkers: 2,
       }),
     ],
   },
