@@ -19,7 +19,7 @@ const project = (
 /** The folders whose tests need more than the programs of the others. */
 const apart = ["tests/{deploy,engines,examples,smoke,upgrade,validators}/**"];
 
-/** The tests that measure how long an answer takes. */
+/** The tests that measure how long an answer or a stop takes. */
 const timed = ["database/database", "external-sign-in/provider-faults", "processes/shutdown"];
 
 const faults: TestProjectInlineConfiguration["test"] = {

@@ -57,8 +57,12 @@ export async function keepTyped<T, Typed>(typed: Typed, work: () => Promise<T>) 
   }
 }
 
+/** Lets the forms of a page end at a sign-in's `return_to`, or else at `AFTER_SIGN_IN`. */
+export const allowSignIn = (request: Request, returnTo: string | null) =>
+  allowFormTarget(request, returnTo ?? config().afterSignIn);
+
 /** Some browsers apply `form-action` to redirects after a form (https://github.com/w3c/webappsec-csp/issues/8). */
-export function allowFormTarget(request: Request, returnTo: string | null, otherwise = config().afterSignIn): void {
-  const { origin } = new URL(returnTo ?? otherwise, originOf(request));
+export function allowFormTarget(request: Request, url: string): void {
+  const { origin } = new URL(url, originOf(request));
   if (origin !== originOf(request)) factsOf(request).formTargets.add(origin);
 }

@@ -48,7 +48,8 @@ export function loader({ request }: LoaderFunctionArgs) {
     const { offer, headers } = passkeyOffer(request, owner, passkeys);
     const provider = providerLabel(owner.language);
     allowLogOut(request, null);
-    allowFormTarget(request, linked ? null : consentOrigin(), "/dashboard");
+    const consent = linked ? null : consentOrigin();
+    if (consent !== null) allowFormTarget(request, consent);
     const told = toldOnce(request);
     const removedPasskey = told.get("passkey");
     const { searchParams } = new URL(request.url);

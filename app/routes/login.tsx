@@ -7,7 +7,7 @@ import { offersPasskeys } from "#server/features/visitor/passkey-sign-in";
 import { offersRegistration } from "#server/features/visitor/registration";
 import { providerLabel } from "#server/provider/label";
 import { recentSignInMinutes } from "#server/rules";
-import { allowFormTarget, keepTyped, minutesIn, respond, tooManyRequests, unprocessable } from "~/answers/responses";
+import { allowSignIn, keepTyped, minutesIn, respond, tooManyRequests, unprocessable } from "~/answers/responses";
 import { withReturnTo } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
 import { ExternalSignIn, LastUsed } from "~/components/external-sign-in";
@@ -47,7 +47,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     const passkeys = offersPasskeys(factsOf(request).origin);
     const isOn = { password: config().passwords.on, provider: provider !== null, passkey: passkeys };
     const last = Object.values(isOn).filter(Boolean).length > 1 ? lastWay(request) : null;
-    allowFormTarget(request, returnTo);
+    allowSignIn(request, returnTo);
     const page = {
       idpEnabled: provider !== null,
       provider,

@@ -3,7 +3,7 @@ import { useLoaderData } from "@remix-run/react";
 import { config } from "#server/config";
 import { completeRegistration, invitationOf, isRegistrationLinkLive } from "#server/features/visitor/registration";
 import { providerLabel } from "#server/provider/label";
-import { allowFormTarget, respond, unprocessable } from "~/answers/responses";
+import { allowSignIn, respond, unprocessable } from "~/answers/responses";
 import { returnToName } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
 import { ExternalSignIn } from "~/components/external-sign-in";
@@ -30,7 +30,7 @@ export function loader({ request }: LoaderFunctionArgs) {
       inApp: inAppBrowserOf(request),
     };
     const registrationClosed = config().registration.mode === "closed";
-    allowFormTarget(request, returnTo);
+    allowSignIn(request, returnTo);
     return {
       ...link,
       ...(returnTo && { [returnToName]: returnTo }),
@@ -46,7 +46,7 @@ export function action({ request }: ActionFunctionArgs) {
     const returnTo = allowedReturn(fields[returnToName]);
     const t = textsFor(request);
     const refuse = (why: Pick<LinkRefusal, "invalidLink" | "errors">) => {
-      allowFormTarget(request, returnTo);
+      allowSignIn(request, returnTo);
       const { [returnToName]: _, ...link } = typed;
       return unprocessable<LinkRefusal>({ typed: { ...link, ...(returnTo && { [returnToName]: returnTo }) }, ...why });
     };

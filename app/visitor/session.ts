@@ -187,5 +187,7 @@ export async function logOutPage(request: Request): Promise<{ account: string; r
 }
 
 /** Lets the log-out form of a page end at another origin. */
-export const allowLogOut = (request: Request, returnTo: string | null) =>
-  allowFormTarget(request, leavesProvider(request) ? knownLogoutUrl() : returnTo, "/login");
+export function allowLogOut(request: Request, returnTo: string | null): void {
+  const url = leavesProvider(request) ? knownLogoutUrl() : returnTo;
+  if (url !== null) allowFormTarget(request, url);
+}

@@ -193,7 +193,7 @@ describe("the events of a passkey", () => {
   test("that is removed", { tags: "16.3.1" }, async () => {
     const { add, cookie, userId } = await createOwner();
     await add();
-    const passkey = authenticator.credentials.at(-1)?.id.toString("base64url") ?? "";
+    const passkey = authenticator.credentialId;
     await expectEvents(
       () => act(cookie, "remove-passkey", { passkey }),
       inRequest("passkey.removed", { userId }),

@@ -1,32 +1,21 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { act, logIn, openAccount } from "../support/account-calls";
-import { Authenticator } from "../support/authenticator";
 import { startLatchkey } from "../support/latchkey";
-import { addPasskey, passkeyRows, signInBy, storePasskey } from "../support/passkeys";
+import { addPasskey, passkeyOwner, passkeyRows, signInBy, storePasskey } from "../support/passkeys";
 
 const latchkey = startLatchkey();
 
-let userId: string;
-let session: string;
-let authenticator: Authenticator;
-
-beforeEach(async () => {
-  userId = await latchkey.createUser();
-  session = await latchkey.signedIn(userId, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0");
-  authenticator = new Authenticator();
-});
-
-const credentialId = () => authenticator.credentials[0]?.id.toString("base64url") ?? "";
+const owner = passkeyOwner(latchkey);
 
 describe("the account page", () => {
   const offer = async (cookie: string) => (await openAccount(cookie)).data.passkeys.offered;
 
   test("lists the passkeys with the time of the last use", async () => {
-    await addPasskey(authenticator, session, { name: "My key" });
-    await signInBy(authenticator);
+    await addPasskey(owner.authenticator, owner.session, { name: "My key" });
+    await signInBy(owner.authenticator);
     const moment = { at: expect.any(String), ago: expect.any(String), exact: expect.any(String) };
     const [item] = await passkeyRows();
-    expect((await openAccount(session)).data.passkeys).toEqual({
+    expect((await openAccount(owner.session)).data.passkeys).toEqual({
       items: [{ id: item?.credential_id, name: "My key", added: moment, lastUsed: moment, questioned: false }],
       unusable: [],
       newName: "An unknown browser",
@@ -65,7 +54,7 @@ describe("the account page", () => {
     });
 
     test("offers none to an account with one", async () => {
-      await storePasskey(authenticator, userId);
+      await storePasskey(owner.authenticator, owner.userId);
       expect(await offer(cookie)).toBe(false);
     });
   });
@@ -73,10 +62,10 @@ describe("the account page", () => {
   test("lets the browser create none after the removal of one", async () => {
     const { cookies } = await logIn();
     const cookie = `session=${cookies.session}; last_sign_in=password`;
-    await addPasskey(authenticator, cookie);
+    await addPasskey(owner.authenticator, cookie);
     const opened = await openAccount(cookie);
     expect(opened.data.passkeys.upgradable).toBe(false);
-    const removed = await act(cookie, "remove-passkey", { passkey: credentialId() });
+    const removed = await act(cookie, "remove-passkey", { passkey: owner.authenticator.credentialId });
     const offer = `passkey-offered=${opened.cookies["passkey-offered"]}`;
     const after = await openAccount(`session=${removed.cookies.session}; last_sign_in=password; ${offer}`);
     expect(after.data.passkeys).toMatchObject({ items: [], upgradable: false });
@@ -90,16 +79,16 @@ describe("the account page", () => {
     ["none after a sign-in at the provider", "; last_sign_in=provider", false],
     ["none after a sign-in of which it knows nothing", "", false],
   ])("lets the browser create %s", async (_what, way, may) => {
-    expect(await upgradable(`${session}${way}`)).toBe(may);
+    expect(await upgradable(`${owner.session}${way}`)).toBe(may);
   });
 
   test("lets the browser create none 15 minutes after the login", async () => {
     await latchkey.execute("update sessions set created_at = now() - interval '16 minutes'");
-    expect(await upgradable(`${session}; last_sign_in=password`)).toBe(false);
+    expect(await upgradable(`${owner.session}; last_sign_in=password`)).toBe(false);
   });
 
   test("lets the browser create none for an account with one", async () => {
-    await storePasskey(authenticator, userId);
-    expect(await upgradable(`${session}; last_sign_in=password`)).toBe(false);
+    await storePasskey(owner.authenticator, owner.userId);
+    expect(await upgradable(`${owner.session}; last_sign_in=password`)).toBe(false);
   });
 });

@@ -11,6 +11,7 @@ import {
   ask,
   expectNoSignIn,
   passkeyChallenges,
+  passkeyOwner,
   passkeyRows,
   signInBy,
   storePasskey,
@@ -19,26 +20,16 @@ import { call, type Outcome, post } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
-let userId: string;
-let session: string;
-let authenticator: Authenticator;
-
-beforeEach(async () => {
-  userId = await latchkey.createUser();
-  session = await latchkey.signedIn(userId, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0");
-  authenticator = new Authenticator();
-});
-
-const credentialId = () => authenticator.credentials[0]?.id.toString("base64url") ?? "";
+const owner = passkeyOwner(latchkey);
 
 describe("adding", () => {
   test("stores the key", async () => {
-    const added = await addPasskey(authenticator, session);
+    const added = await addPasskey(owner.authenticator, owner.session);
     expect(added).toMatchObject({ status: 200, data: { done: expect.stringContaining("was added") } });
     expect(await passkeyRows()).toMatchObject([
       {
-        credential_id: credentialId(),
-        user_id: userId,
+        credential_id: owner.authenticator.credentialId,
+        user_id: owner.userId,
         transports: ["internal"],
         backed_up: false,
         last_used_at: null,
@@ -48,18 +39,18 @@ describe("adding", () => {
   });
 
   test("uses the challenge up", async () => {
-    await addPasskey(authenticator, session);
+    await addPasskey(owner.authenticator, owner.session);
     expect(await passkeyChallenges()).toEqual([]);
   });
 
   test("keeps the sessions", async () => {
     const before = await latchkey.execute("select * from sessions");
-    await addPasskey(authenticator, session);
+    await addPasskey(owner.authenticator, owner.session);
     expect(await latchkey.execute("select * from sessions")).toEqual(before);
   });
 
   test("is mailed to the owner", async () => {
-    await addPasskey(authenticator, session);
+    await addPasskey(owner.authenticator, owner.session);
     await latchkey.drain();
     expect(latchkey.mails()).toMatchObject([{ to: "ada@example.com", subject: "A passkey was added" }]);
   });
@@ -69,7 +60,7 @@ describe("adding", () => {
     ["the browser's name for an invalid one", "a\nb", "An unknown browser"],
     ["the browser's name for an empty one", "", "An unknown browser"],
   ])("takes %s", async (_what, name, stored) => {
-    await addPasskey(authenticator, session, { name });
+    await addPasskey(owner.authenticator, owner.session, { name });
     expect(await passkeyRows()).toMatchObject([{ name: stored }]);
   });
 
@@ -92,8 +83,8 @@ describe("adding", () => {
 
   describe.each(refusals)("with %s", (_, changes) => {
     beforeEach(async () => {
-      const asked = await ask("add", { cookie: session });
-      const answer = authenticator.create(asked.options, changes);
+      const asked = await ask("add", { cookie: owner.session });
+      const answer = owner.authenticator.create(asked.options, changes);
       await refuse(() => act(asked.cookie, "add-passkey", { passkey: answer }), "not_verified");
     });
 
@@ -128,34 +119,34 @@ describe("adding", () => {
     ["RSA of 72,000 bits", rs256({ n: bits(72_000), e: "AQAB" })],
     ["RSA for ES256", rs256({ n: bits(2_048), e: "AQAB" }).set(3, -7)],
   ])("with an invalid key is refused: %s", async (_, coseKey) => {
-    const asked = await ask("add", { cookie: session });
+    const asked = await ask("add", { cookie: owner.session });
     expect(asked.options.pubKeyCredParams.map(({ alg }: { alg: number }) => alg)).toEqual([-7, -257]);
-    const answer = authenticator.create(asked.options, { coseKey });
+    const answer = owner.authenticator.create(asked.options, { coseKey });
     await refuse(() => act(asked.cookie, "add-passkey", { passkey: answer }), "not_verified");
     expect(await passkeyRows()).toEqual([]);
   });
 
   test("with an RSA key of 4,096 bits stores it", async () => {
     const coseKey = rs256({ n: bits(4_096), e: "AQAB" });
-    expect(await addPasskey(authenticator, session, { coseKey })).toMatchObject({ status: 200 });
-    expect(await passkeyRows()).toMatchObject([{ user_id: userId }]);
+    expect(await addPasskey(owner.authenticator, owner.session, { coseKey })).toMatchObject({ status: 200 });
+    expect(await passkeyRows()).toMatchObject([{ user_id: owner.userId }]);
   });
 
   test("with an RSA key of 2,048 bits makes a passkey that signs in", async () => {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
-    expect(await addPasskey(authenticator, session, { privateKey })).toMatchObject({ status: 200 });
-    expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(await addPasskey(owner.authenticator, owner.session, { privateKey })).toMatchObject({ status: 200 });
+    expect(await signInBy(owner.authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
   });
 
   describe("is refused with a challenge", () => {
     let asked: Awaited<ReturnType<typeof ask>>;
 
     beforeEach(async () => {
-      asked = await ask("add", { cookie: session });
+      asked = await ask("add", { cookie: owner.session });
     });
 
     const answer = (cookie: string, { options }: typeof asked) =>
-      act(cookie, "add-passkey", { passkey: authenticator.create({ ...asked.options, ...options }) });
+      act(cookie, "add-passkey", { passkey: owner.authenticator.create({ ...asked.options, ...options }) });
 
     test("that another user answers", async () => {
       const bobs = await ask("add", { cookie: await latchkey.signedIn({ email: "bob@example.com" }) });
@@ -168,11 +159,11 @@ describe("adding", () => {
     });
 
     test("of another browser", async () => {
-      await refuse(() => answer(session, asked), "challenge");
+      await refuse(() => answer(owner.session, asked), "challenge");
     });
 
     test("of a sign-in", async () => {
-      const toSignIn = await ask("sign-in", { cookie: session });
+      const toSignIn = await ask("sign-in", { cookie: owner.session });
       await refuse(() => answer(toSignIn.cookie, toSignIn), "challenge");
     });
 
@@ -188,8 +179,8 @@ describe("adding", () => {
   });
 
   test("a credential that another account has is refused", async () => {
-    await storePasskey(authenticator, userId);
-    const id = authenticator.credentials[0]!.id;
+    await storePasskey(owner.authenticator, owner.userId);
+    const id = owner.authenticator.credentials[0]!.id;
     const bob = await latchkey.signedIn({ email: "bob@example.com" });
     const asked = await ask("add", { cookie: bob });
     const answer = new Authenticator().create(asked.options, { id });
@@ -200,23 +191,23 @@ describe("adding", () => {
     let late: { answer: string; cookie: string };
 
     beforeEach(async () => {
-      await storePasskey(authenticator, userId);
+      await storePasskey(owner.authenticator, owner.userId);
       await latchkey.execute(
         `insert into passkeys select (passkey).* from (
            select jsonb_populate_record(p, jsonb_build_object('credential_id', p.credential_id || n)) as passkey
            from passkeys p, generate_series(1, 18) n) copies`,
       );
-      const asked = await ask("add", { cookie: session });
+      const asked = await ask("add", { cookie: owner.session });
       late = { answer: new Authenticator().create(asked.options), cookie: asked.cookie };
-      await storePasskey(authenticator, userId);
+      await storePasskey(owner.authenticator, owner.userId);
     });
 
     test("the page offers no other", async () => {
-      expect(await openAccount(session)).toMatchObject({ data: { passkeys: { newName: null } } });
+      expect(await openAccount(owner.session)).toMatchObject({ data: { passkeys: { newName: null } } });
     });
 
     test("no other is begun", async () => {
-      expect(await ask("add", { cookie: session })).toMatchObject({ status: 403, options: null });
+      expect(await ask("add", { cookie: owner.session })).toMatchObject({ status: 403, options: null });
     });
 
     test("one that was begun before is refused", async () => {
@@ -232,7 +223,7 @@ describe("a passkey without a click", () => {
     call(passkey.action, post("/auth/passkey", { purpose: "upgrade", passkey: answer }, { cookie }));
 
   test("asks for no verification", async () => {
-    const asked = await ask("upgrade", { cookie: session });
+    const asked = await ask("upgrade", { cookie: owner.session });
     expect(asked.options.authenticatorSelection).toMatchObject({
       residentKey: "required",
       userVerification: "preferred",
@@ -243,14 +234,14 @@ describe("a passkey without a click", () => {
     let added: Outcome;
 
     beforeEach(async () => {
-      const asked = await ask("upgrade", { cookie: session });
-      added = await upgradeWith(authenticator.create(asked.options, unattended), asked.cookie);
+      const asked = await ask("upgrade", { cookie: owner.session });
+      added = await upgradeWith(owner.authenticator.create(asked.options, unattended), asked.cookie);
     });
 
     test("is stored", async () => {
       expect(added.status).toBe(204);
       expect(await passkeyRows()).toMatchObject([
-        { user_id: userId, name: "An unknown browser", user_verified: false },
+        { user_id: owner.userId, name: "An unknown browser", user_verified: false },
       ]);
       expect(latchkey.events()).toEqual([{ event: "passkey.added" }]);
     });
@@ -261,30 +252,30 @@ describe("a passkey without a click", () => {
     });
 
     test("does not sign in without verification", async () => {
-      await expectNoSignIn(latchkey, authenticator, "not_verified", { userVerified: false });
+      await expectNoSignIn(latchkey, owner.authenticator, "not_verified", { userVerified: false });
     });
 
     test("signs in with verification", async () => {
-      expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
+      expect(await signInBy(owner.authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
     });
   });
 
   test("is stored with the verification that it had", async () => {
-    const asked = await ask("upgrade", { cookie: session });
-    await upgradeWith(authenticator.create(asked.options, { userPresent: false }), asked.cookie);
+    const asked = await ask("upgrade", { cookie: owner.session });
+    await upgradeWith(owner.authenticator.create(asked.options, { userPresent: false }), asked.cookie);
     expect(await passkeyRows()).toMatchObject([{ user_verified: true }]);
   });
 
   test("is not offered to an account with one", async () => {
-    await storePasskey(authenticator, userId);
+    await storePasskey(owner.authenticator, owner.userId);
     await latchkey.unchanged(async () => {
-      expect(await ask("upgrade", { cookie: session })).toMatchObject({ status: 403, options: null });
+      expect(await ask("upgrade", { cookie: owner.session })).toMatchObject({ status: 403, options: null });
     }, "rate_limits");
   });
 
   test("is refused to an account to which one was added meanwhile", async () => {
-    const asked = await ask("upgrade", { cookie: session });
-    await storePasskey(authenticator, userId);
+    const asked = await ask("upgrade", { cookie: owner.session });
+    await storePasskey(owner.authenticator, owner.userId);
     const answer = new Authenticator().create(asked.options, unattended);
     const refused = await latchkey.unchanged(() => upgradeWith(answer, asked.cookie), "passkey_challenges");
     expect(refused.status).toBe(422);
@@ -295,11 +286,11 @@ describe("a passkey without a click", () => {
     let answer: string;
 
     beforeEach(async () => {
-      asked = await ask("upgrade", { cookie: session });
-      answer = authenticator.create(asked.options, unattended);
+      asked = await ask("upgrade", { cookie: owner.session });
+      answer = owner.authenticator.create(asked.options, unattended);
     });
 
-    async function expectRefused(browser = { cookie: session }): Promise<void> {
+    async function expectRefused(browser = { cookie: owner.session }): Promise<void> {
       await latchkey.unchanged(async () => {
         expect(await ask("upgrade", browser)).toMatchObject({ status: 403 });
         expect(await upgradeWith(answer, asked.cookie)).toMatchObject({ status: 403 });
@@ -312,25 +303,25 @@ describe("a passkey without a click", () => {
     });
 
     test.each([
-      ["with the session's cookie", () => session],
+      ["with the session's cookie", () => owner.session],
       ["without a cookie", () => ""],
     ])("to a user who was suspended meanwhile %s", async (_how, cookieOf) => {
-      await suspendUser(userId);
+      await suspendUser(owner.userId);
       await expectRefused({ cookie: cookieOf() });
     });
   });
 
   test("does not answer the options of the button", async () => {
-    const byButton = await ask("add", { cookie: session });
-    const attended = authenticator.create(byButton.options);
+    const byButton = await ask("add", { cookie: owner.session });
+    const attended = owner.authenticator.create(byButton.options);
     const refused = await latchkey.unchanged(() => upgradeWith(attended, byButton.cookie));
     expect(refused).toMatchObject({ status: 422 });
     expect(latchkey.events()).toMatchObject([{ reason: "challenge" }]);
   });
 
   test("is not added by the button with its options", async () => {
-    const asked = await ask("upgrade", { cookie: session });
-    const answer = authenticator.create(asked.options);
+    const asked = await ask("upgrade", { cookie: owner.session });
+    const answer = owner.authenticator.create(asked.options);
     const refused = await latchkey.unchanged(() => act(asked.cookie, "add-passkey", { passkey: answer }));
     expect(refused).toMatchObject({ status: 422 });
     expect(latchkey.events()).toMatchObject([{ reason: "challenge" }]);

@@ -1,32 +1,21 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import * as passkey from "~/routes/auth.passkey";
 import { logIn, openAccount, openLogin } from "../support/account-calls";
-import { Authenticator } from "../support/authenticator";
 import { startLatchkey } from "../support/latchkey";
-import { ageChallenges, answerWith, ask, passkeyChallenges, storePasskey } from "../support/passkeys";
+import { ageChallenges, answerWith, ask, passkeyChallenges, passkeyOwner, storePasskey } from "../support/passkeys";
 import { call, get } from "../support/route-calls";
 import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey();
 
-let userId: string;
-let session: string;
-let authenticator: Authenticator;
-
-beforeEach(async () => {
-  userId = await latchkey.createUser();
-  session = await latchkey.signedIn(userId, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0");
-  authenticator = new Authenticator();
-});
-
-const credentialId = () => authenticator.credentials[0]?.id.toString("base64url") ?? "";
+const owner = passkeyOwner(latchkey);
 
 describe("options", () => {
   describe("to sign in", () => {
     let asked: Awaited<ReturnType<typeof ask>>;
 
     beforeEach(async () => {
-      await storePasskey(authenticator, userId);
+      await storePasskey(owner.authenticator, owner.userId);
       asked = await ask("sign-in");
     });
 
@@ -49,7 +38,7 @@ describe("options", () => {
     test("have a challenge for five minutes", async () => {
       await ageChallenges(4.9);
       const { cookie, options } = asked;
-      expect(await answerWith(authenticator.get(options), { cookie })).toMatchObject({ status: 302 });
+      expect(await answerWith(owner.authenticator.get(options), { cookie })).toMatchObject({ status: 302 });
     });
   });
 
@@ -57,15 +46,15 @@ describe("options", () => {
     let options: Record<string, unknown>;
 
     beforeEach(async () => {
-      await storePasskey(authenticator, userId);
-      options = (await ask("add", { cookie: session })).options;
+      await storePasskey(owner.authenticator, owner.userId);
+      options = (await ask("add", { cookie: owner.session })).options;
     });
 
     test("name the account", () => {
       expect(options).toMatchObject({
         rp: { name: "Latchkey", id: "localhost" },
         user: {
-          id: Buffer.from(userId.replaceAll("-", ""), "hex").toString("base64url"),
+          id: Buffer.from(owner.userId.replaceAll("-", ""), "hex").toString("base64url"),
           name: "ada@example.com",
           displayName: "ada@example.com",
         },
@@ -80,7 +69,7 @@ describe("options", () => {
     });
 
     test("exclude the passkeys of the account", () => {
-      expect(options.excludeCredentials).toMatchObject([{ id: credentialId(), type: "public-key" }]);
+      expect(options.excludeCredentials).toMatchObject([{ id: owner.authenticator.credentialId, type: "public-key" }]);
     });
   });
 
@@ -97,7 +86,7 @@ describe("options", () => {
 
   test("to add one are not issued 15 minutes after the sign-in", async () => {
     await latchkey.execute("update sessions set created_at = now() - interval '16 minutes'");
-    const asked = await latchkey.unchanged(() => ask("add", { cookie: session }));
+    const asked = await latchkey.unchanged(() => ask("add", { cookie: owner.session }));
     expect(asked).toMatchObject({ status: 403, options: null });
   });
 
@@ -131,15 +120,15 @@ describe("options", () => {
     });
 
     test("are issued to a signed-in user", async () => {
-      expect((await ask("add", { facts, cookie: session })).status).toBe(200);
+      expect((await ask("add", { facts, cookie: owner.session })).status).toBe(200);
     });
   });
 
   describe("after 300 to a signed-in user", () => {
-    beforeEach(() => latchkey.countUp(`passkey:owner:${userId}`, 300));
+    beforeEach(() => latchkey.countUp(`passkey:owner:${owner.userId}`, 300));
 
     test("are refused", async () => {
-      expect((await ask("add", { cookie: session })).status).toBe(429);
+      expect((await ask("add", { cookie: owner.session })).status).toBe(429);
     });
 
     test("are issued to another user", async () => {
@@ -167,7 +156,7 @@ describe("options", () => {
     });
 
     test("are not asked for by the account page", async () => {
-      const cookie = origin.startsWith("https") ? `__Host-${session}` : session;
+      const cookie = origin.startsWith("https") ? `__Host-${owner.session}` : owner.session;
       expect(await openAccount(cookie, { facts })).toMatchObject({ status: 200, data: { passkeys: null } });
     });
   });

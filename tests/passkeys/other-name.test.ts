@@ -31,7 +31,6 @@ async function signInBy(authenticator: Authenticator) {
   return answerWith(authenticator.get(asked.options, rpOf(asked)), { cookie: asked.cookie, facts });
 }
 
-const idOf = ({ credentials }: Authenticator) => credentials[0]!.id.toString("base64url");
 const stored = () => latchkey.execute<{ rp_id: string | null }>("select rp_id from passkeys order by created_at");
 const account = async () => (await openAccount(session, { facts })).data;
 
@@ -79,32 +78,32 @@ describe("a passkey that was made for another name", () => {
   test("is apart on the account page, which names that name", async () => {
     expect((await account()).passkeys).toMatchObject({
       items: [],
-      unusable: [{ id: idOf(old), madeFor: "login.example.org" }],
+      unusable: [{ id: old.credentialId, madeFor: "login.example.org" }],
       account: { rpId: "example.org" },
     });
   });
 
   test("is removed by the account page", async () => {
-    await act(session, "remove-passkey", { passkey: idOf(old) }, { facts });
+    await act(session, "remove-passkey", { passkey: old.credentialId }, { facts });
     expect(await stored()).toEqual([]);
   });
 
   test("is removed where it is all that the account has", async () => {
     await latchkey.execute("update users set password_hash = null");
-    expect((await act(session, "remove-passkey", { passkey: idOf(old) }, { facts })).status).toBe(302);
+    expect((await act(session, "remove-passkey", { passkey: old.credentialId }, { facts })).status).toBe(302);
   });
 
   test("does not let the last usable one be removed", async () => {
     const usable = new Authenticator(former.APP_URL);
     await add(usable);
     await latchkey.execute("update users set password_hash = null");
-    expect((await act(session, "remove-passkey", { passkey: idOf(usable) }, { facts })).status).toBe(422);
+    expect((await act(session, "remove-passkey", { passkey: usable.credentialId }, { facts })).status).toBe(422);
   });
 
   test("is not asked about", async () => {
     await latchkey.execute("update passkeys set questioned_at = now() - interval '1 second'");
     const later = secure(await latchkey.signedIn(userId));
-    expect((await act(later, "keep-passkey", { passkey: idOf(old) }, { facts })).status).toBe(422);
+    expect((await act(later, "keep-passkey", { passkey: old.credentialId }, { facts })).status).toBe(422);
   });
 
   test("is not excluded from a new one", async () => {

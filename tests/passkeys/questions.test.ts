@@ -5,20 +5,15 @@ import { Authenticator } from "../support/authenticator";
 import { google, signInWithGoogle } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
 import { emailChangeLink, resetLink } from "../support/mailed-links";
-import { addPasskey, signInBy, storePasskey } from "../support/passkeys";
+import { addPasskey, passkeyOwner, signInBy, storePasskey } from "../support/passkeys";
 import { newPassword } from "../support/passwords";
 
 const latchkey = startLatchkey(google);
 
-let userId: string;
-let session: string;
-let authenticator: Authenticator;
+const owner = passkeyOwner(latchkey);
 
 beforeEach(async () => {
-  userId = await latchkey.createUser();
-  session = await latchkey.signedIn(userId);
-  authenticator = new Authenticator();
-  await storePasskey(authenticator, userId, "Old phone");
+  await storePasskey(owner.authenticator, owner.userId, "Old phone");
 });
 
 const profile = { sub: "1001", email: "ada@example.com", email_verified: true, name: "Ada" };
@@ -41,9 +36,7 @@ async function asked(cookie: string) {
   };
 }
 
-const credentialOf = ({ credentials }: Authenticator) => credentials[0]?.id.toString("base64url") ?? "";
-
-const keepPasskey = (cookie: string) => act(cookie, "keep-passkey", { passkey: credentialOf(authenticator) });
+const keepPasskey = (cookie: string) => act(cookie, "keep-passkey", { passkey: owner.authenticator.credentialId });
 
 const noticeOf = async (subject: string) => {
   await latchkey.drain();
@@ -59,8 +52,8 @@ describe("the account page asks about every earlier way in", () => {
 
   test("after a change of address that was confirmed without the owner's session", async () => {
     await link();
-    await confirmAddress(await emailChangeLink(latchkey, session, "new@example.com"));
-    const cookie = await latchkey.signedIn(userId);
+    await confirmAddress(await emailChangeLink(latchkey, owner.session, "new@example.com"));
+    const cookie = await latchkey.signedIn(owner.userId);
     expect(await asked(cookie)).toEqual({ passkeys: ["Old phone"], provider: true });
   });
 
@@ -87,15 +80,15 @@ describe("the account page does not ask", () => {
   test("about the provider after a sign-in there with PASSWORDS=off", async () => {
     latchkey.configure({ PASSWORDS: "off" });
     await link();
-    await confirmAddress(await emailChangeLink(latchkey, session, "new@example.com"));
+    await confirmAddress(await emailChangeLink(latchkey, owner.session, "new@example.com"));
     const cookie = cookieOf(await signInWithGoogle(profile));
     expect(await asked(cookie)).toEqual({ passkeys: ["Old phone"], provider: false });
     expect(await keepPasskey(cookie)).toMatchObject({ status: 200 });
   });
 
   test("after a change of address in the owner's browser", async () => {
-    const changed = await confirmAddress(await emailChangeLink(latchkey, session, "new@example.com"), {
-      cookie: session,
+    const changed = await confirmAddress(await emailChangeLink(latchkey, owner.session, "new@example.com"), {
+      cookie: owner.session,
     });
     expect(await asked(cookieOf(changed))).toEqual({ passkeys: [], provider: false });
   });
@@ -117,7 +110,7 @@ describe("the notice", () => {
   });
 
   test("of a change of address names them to both addresses", async () => {
-    await confirmAddress(await emailChangeLink(latchkey, session, "new@example.com"));
+    await confirmAddress(await emailChangeLink(latchkey, owner.session, "new@example.com"));
     const texts = await noticeOf("Your email address was changed");
     expect(texts.map((text) => text.includes("passkey “Old phone”"))).toEqual([true, true]);
   });
@@ -169,14 +162,14 @@ describe("to keep", () => {
 
   test("is refused to a session that began by the passkey in question", async () => {
     await reset();
-    const cookie = cookieOf(await signInBy(authenticator));
+    const cookie = cookieOf(await signInBy(owner.authenticator));
     await expectRefused(() => keepPasskey(cookie));
   });
 
   test("the provider is refused to a session that began by a passkey in question", async () => {
     await link();
     await reset();
-    const cookie = cookieOf(await signInBy(authenticator));
+    const cookie = cookieOf(await signInBy(owner.authenticator));
     await expectRefused(() => act(cookie, "keep-provider"));
   });
 
@@ -190,7 +183,7 @@ describe("to keep", () => {
   test("is refused without a password by naming the link that sets one", async () => {
     await latchkey.execute("update users set password_hash = null");
     await latchkey.execute("update passkeys set questioned_at = now() - interval '1 second'");
-    const refused = await keepPasskey(cookieOf(await signInBy(authenticator)));
+    const refused = await keepPasskey(cookieOf(await signInBy(owner.authenticator)));
     expect(refused.data.errors.question).toMatch(/Choose “Set a password by mail” below\.$/);
   });
 
@@ -209,14 +202,14 @@ describe("to keep", () => {
   });
 
   test("what is not in question stays", async () => {
-    expect(await latchkey.unchanged(() => keepPasskey(session))).toMatchObject({ data: { done: "It stays." } });
+    expect(await latchkey.unchanged(() => keepPasskey(owner.session))).toMatchObject({ data: { done: "It stays." } });
     await link();
-    const provider = await latchkey.unchanged(() => act(session, "keep-provider"));
+    const provider = await latchkey.unchanged(() => act(owner.session, "keep-provider"));
     expect(provider).toMatchObject({ data: { done: "It stays." } });
   });
 
   test("a provider that is not connected is refused", async () => {
-    await expectRefused(() => act(session, "keep-provider"));
+    await expectRefused(() => act(owner.session, "keep-provider"));
   });
 
   test("the passkey of another account is refused", async () => {
@@ -231,7 +224,7 @@ describe("to keep", () => {
   });
 
   test("a text that PostgreSQL cannot store is refused as an unknown passkey", async () => {
-    const answer = await latchkey.unchanged(() => act(session, "keep-passkey", { passkey: "\0" }));
+    const answer = await latchkey.unchanged(() => act(owner.session, "keep-passkey", { passkey: "\0" }));
     expect(answer).toMatchObject({
       status: 422,
       data: { errors: { passkey: "There is no such passkey any more." } },
@@ -249,7 +242,7 @@ describe("to keep", () => {
 describe("in question is what a thief adds:", () => {
   test("a passkey that is added in a session which began by a passkey in question", async () => {
     await reset();
-    const thiefs = cookieOf(await signInBy(authenticator));
+    const thiefs = cookieOf(await signInBy(owner.authenticator));
     const added = new Authenticator();
     await addPasskey(added, thiefs, { name: "Another phone" });
     expect((await asked(thiefs)).passkeys).toEqual(["Old phone", "Another phone"]);
@@ -258,15 +251,15 @@ describe("in question is what a thief adds:", () => {
 
   test("a passkey that is added in a session which is older than the question", async () => {
     await signInWithGoogle(profile); // links by address, and ends no session
-    await addPasskey(new Authenticator(), session, { name: "Another phone" });
-    expect((await asked(session)).passkeys).toEqual(["Old phone", "Another phone"]);
+    await addPasskey(new Authenticator(), owner.session, { name: "Another phone" });
+    expect((await asked(owner.session)).passkeys).toEqual(["Old phone", "Another phone"]);
   });
 
   test("a provider that is connected in such a session", async () => {
     await reset();
-    const thiefs = cookieOf(await signInBy(authenticator));
+    const thiefs = cookieOf(await signInBy(owner.authenticator));
     const { sessionId } = (await latchkey.execute<{ sessionId: string }>('select id as "sessionId" from sessions'))[0]!;
-    await linkProvider({ user: { id: userId }, sessionId }, { ...connected, id: "666" });
+    await linkProvider({ user: { id: owner.userId }, sessionId }, { ...connected, id: "666" });
     expect((await asked(thiefs)).provider).toBe(true);
   });
 });
@@ -274,8 +267,8 @@ describe("in question is what a thief adds:", () => {
 describe("to remove", () => {
   test("a passkey in question ends the session that began by it", async () => {
     await reset();
-    const cookie = cookieOf(await signInBy(authenticator));
-    const removed = await act(cookie, "remove-passkey", { passkey: credentialOf(authenticator) });
+    const cookie = cookieOf(await signInBy(owner.authenticator));
+    const removed = await act(cookie, "remove-passkey", { passkey: owner.authenticator.credentialId });
     expect(removed).toMatchObject({ status: 302, location: "/login" });
     expect(removed.cookies).not.toHaveProperty("notice"); // "Try again" would be wrong: it is removed.
     expect(await latchkey.execute("select * from sessions")).toEqual([]);
@@ -292,7 +285,7 @@ describe("to remove", () => {
   test("a passkey in question keeps the owner's session", async () => {
     await reset();
     const cookie = await loggedIn();
-    const removed = await act(cookie, "remove-passkey", { passkey: credentialOf(authenticator) });
+    const removed = await act(cookie, "remove-passkey", { passkey: owner.authenticator.credentialId });
     expect(removed).toMatchObject({ status: 302, location: "/dashboard?notice=sessions_ended" });
   });
 });

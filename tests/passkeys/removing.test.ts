@@ -3,33 +3,24 @@ import { act, openAccount } from "../support/account-calls";
 import { Authenticator } from "../support/authenticator";
 import { google } from "../support/google-sign-in";
 import { startLatchkey } from "../support/latchkey";
-import { expectNoSignIn, passkeyRows, signInBy, storePasskey } from "../support/passkeys";
+import { expectNoSignIn, passkeyOwner, passkeyRows, signInBy, storePasskey } from "../support/passkeys";
 import type { Outcome } from "../support/route-calls";
 
 const latchkey = startLatchkey();
 
-let userId: string;
-let session: string;
-let authenticator: Authenticator;
-
-beforeEach(async () => {
-  userId = await latchkey.createUser();
-  session = await latchkey.signedIn(userId, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0");
-  authenticator = new Authenticator();
-});
-
-const credentialId = () => authenticator.credentials[0]?.id.toString("base64url") ?? "";
+const owner = passkeyOwner(latchkey);
 
 describe("removing", () => {
-  const remove = (cookie = session, passkey = credentialId()) => act(cookie, "remove-passkey", { passkey });
+  const remove = (cookie = owner.session, passkey = owner.authenticator.credentialId) =>
+    act(cookie, "remove-passkey", { passkey });
 
   beforeEach(async () => {
-    await storePasskey(authenticator, userId);
+    await storePasskey(owner.authenticator, owner.userId);
   });
 
   test("one that is gone is refused by saying so", async () => {
     await remove();
-    const cookie = await latchkey.signedIn(userId);
+    const cookie = await latchkey.signedIn(owner.userId);
     expect(await latchkey.unchanged(() => remove(cookie))).toMatchObject({
       status: 422,
       data: { errors: { passkey: "There is no such passkey any more." } },
@@ -41,20 +32,20 @@ describe("removing", () => {
     let removed: Outcome;
 
     beforeEach(async () => {
-      others = `session=${(await signInBy(authenticator)).cookies.session}`;
+      others = `session=${(await signInBy(owner.authenticator)).cookies.session}`;
       await latchkey.drain();
       removed = await remove();
     });
 
     test("makes it unknown", async () => {
       expect(await passkeyRows()).toEqual([]);
-      await expectNoSignIn(latchkey, authenticator, "unknown");
+      await expectNoSignIn(latchkey, owner.authenticator, "unknown");
     });
 
     test("gives this session a new token", async () => {
       expect(removed).toMatchObject({ status: 302, location: "/dashboard?notice=sessions_ended" });
       expect(await openAccount(`session=${removed.cookies.session}`)).toMatchObject({ status: 200 });
-      expect(await openAccount(session)).toMatchObject({ status: 302, location: "/login" });
+      expect(await openAccount(owner.session)).toMatchObject({ status: 302, location: "/login" });
     });
 
     test("ends every other session", async () => {
@@ -87,7 +78,7 @@ describe("removing", () => {
         return latchkey.unchanged(() => remove(bob));
       },
     ],
-    ["an unknown passkey", () => latchkey.unchanged(() => remove(session, "\u0000' or 1=1"))],
+    ["an unknown passkey", () => latchkey.unchanged(() => remove(owner.session, "\u0000' or 1=1"))],
   ])("%s is refused", async (_what, removal) => {
     expect(await removal()).toMatchObject({ status: 422 });
   });
@@ -102,12 +93,12 @@ describe("removing", () => {
     });
 
     test("one of two passkeys is possible", async () => {
-      await storePasskey(new Authenticator(), userId);
+      await storePasskey(new Authenticator(), owner.userId);
       expect(await remove()).toMatchObject({ status: 302 });
     });
 
     test("the last of two passkeys is refused", async () => {
-      await storePasskey(new Authenticator(), userId);
+      await storePasskey(new Authenticator(), owner.userId);
       const removed = await remove();
       const [last] = await passkeyRows();
       expect(await remove(`session=${removed.cookies.session}`, last?.credential_id)).toMatchObject({ status: 422 });
@@ -130,22 +121,22 @@ describe("removing", () => {
 
     test("is refused where passkeys are off", async () => {
       latchkey.configure({ ...google, APP_URL: "http://127.0.0.1" });
-      expect(await act(session, "unlink-provider")).toMatchObject({ status: 422 });
+      expect(await act(owner.session, "unlink-provider")).toMatchObject({ status: 422 });
     });
 
     test("leaves the passkey to sign in with", async () => {
       latchkey.configure(google);
-      expect(await act(session, "unlink-provider")).toMatchObject({ status: 302 });
-      expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
+      expect(await act(owner.session, "unlink-provider")).toMatchObject({ status: 302 });
+      expect(await signInBy(owner.authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
     });
   });
 
   test("of the last two in two sessions at once leaves one", async () => {
     await latchkey.execute("update users set password_hash = null");
     const second = new Authenticator();
-    await storePasskey(second, userId);
-    const other = await latchkey.signedIn(userId);
-    await Promise.all([remove(), remove(other, second.credentials[0]?.id.toString("base64url"))]);
+    await storePasskey(second, owner.userId);
+    const other = await latchkey.signedIn(owner.userId);
+    await Promise.all([remove(), remove(other, second.credentialId)]);
     expect(await passkeyRows()).toHaveLength(1);
   });
 });

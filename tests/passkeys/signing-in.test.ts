@@ -12,6 +12,7 @@ import {
   expectNoSignIn,
   expectRefused,
   passkeyChallenges,
+  passkeyOwner,
   passkeyRows,
   refusedSignIn,
   signInBy,
@@ -23,23 +24,15 @@ import { sha256 } from "../support/sha256";
 
 const latchkey = startLatchkey();
 
-let userId: string;
-let session: string;
-let authenticator: Authenticator;
-
-beforeEach(async () => {
-  userId = await latchkey.createUser();
-  session = await latchkey.signedIn(userId, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0");
-  authenticator = new Authenticator();
-});
+const owner = passkeyOwner(latchkey);
 
 describe("signing in", () => {
   beforeEach(async () => {
-    await storePasskey(authenticator, userId);
+    await storePasskey(owner.authenticator, owner.userId);
   });
 
   test("starts a session", async () => {
-    const signedIn = await signInBy(authenticator);
+    const signedIn = await signInBy(owner.authenticator);
     expect(signedIn).toMatchObject({ status: 302, location: "/dashboard" });
     expect(signedIn.cookies).toEqual({
       session: expect.stringMatching(/./),
@@ -53,14 +46,14 @@ describe("signing in", () => {
   });
 
   test("stores the passkey's counter with the time of its use", async () => {
-    authenticator.counter = 7;
-    await signInBy(authenticator);
+    owner.authenticator.counter = 7;
+    await signInBy(owner.authenticator);
     expect(await passkeyRows()).toMatchObject([{ counter: "7", last_used_at: expect.anything() }]);
   });
 
   test.each(["add", "register", ""])("with the purpose %j starts no session", async (purpose) => {
     const asked = await ask("sign-in");
-    const fields = { purpose, passkey: authenticator.get(asked.options) };
+    const fields = { purpose, passkey: owner.authenticator.get(asked.options) };
     const { cookie } = asked;
     const refused = await latchkey.unchanged(() => call(passkey.action, post("/auth/passkey", fields, { cookie })));
     expect(refused.status).toBe(422);
@@ -69,7 +62,7 @@ describe("signing in", () => {
 
   test("carries return_to", async () => {
     const asked = await ask("sign-in");
-    const form = { passkey: authenticator.get(asked.options) };
+    const form = { passkey: owner.authenticator.get(asked.options) };
     const path = `/auth/passkey?${new URLSearchParams({ return_to: "/healthz" })}`;
     const signedIn = await call(passkey.action, post(path, form, { cookie: asked.cookie }));
     expect(signedIn).toMatchObject({ status: 302, location: "/healthz" });
@@ -82,7 +75,7 @@ describe("signing in", () => {
     beforeEach(async () => {
       latchkey.configure({ APP_URL: "https://login.example.org", SESSION_DOMAIN: "example.org" });
       own = new Authenticator("https://login.example.org");
-      const adding = await ask("add", { cookie: session.replace("session", "__Secure-session"), facts });
+      const adding = await ask("add", { cookie: owner.session.replace("session", "__Secure-session"), facts });
       expect(adding.options.rp.id).toBe("login.example.org");
       expect(adding.headers.getSetCookie()).toEqual([
         expect.stringMatching(/^__Host-passkey=[0-9a-f]{64}; HttpOnly; Max-Age=300; Path=\/; SameSite=Lax; Secure$/),
@@ -104,7 +97,7 @@ describe("signing in", () => {
   });
 
   test("in a new browser is told to the owner", async () => {
-    await signInBy(authenticator);
+    await signInBy(owner.authenticator);
     await latchkey.drain();
     const mails = latchkey.mails();
     expect(mails).toMatchObject([{ subject: "New sign-in to your account" }]);
@@ -112,9 +105,9 @@ describe("signing in", () => {
   });
 
   test("in a known browser is not told to the owner", async () => {
-    const { cookies } = await signInBy(authenticator);
+    const { cookies } = await signInBy(owner.authenticator);
     await latchkey.drain();
-    await signInBy(authenticator, {}, { cookie: `device=${cookies.device}` });
+    await signInBy(owner.authenticator, {}, { cookie: `device=${cookies.device}` });
     expect(await latchkey.jobs()).toEqual([]);
   });
 
@@ -135,7 +128,7 @@ describe("signing in", () => {
 
     beforeEach(async () => {
       before = await latchkey.signedIn({ email: "bob@example.com" });
-      done = await signInBy(authenticator, {}, { cookie: before });
+      done = await signInBy(owner.authenticator, {}, { cookie: before });
     });
 
     test("signs in to the passkey's account", { tags: "CVE-2026-82466" }, async () => {
@@ -150,22 +143,24 @@ describe("signing in", () => {
   });
 
   describe.each(refusals)("with %s", (_, changes, reason) => {
-    test("is refused", { tags: "GHSA-h4fw-6r7f-w494" }, () => expectNoSignIn(latchkey, authenticator, reason, changes));
+    test("is refused", { tags: "GHSA-h4fw-6r7f-w494" }, () =>
+      expectNoSignIn(latchkey, owner.authenticator, reason, changes),
+    );
 
     test("uses the challenge up", { tags: "GHSA-h4fw-6r7f-w494" }, async () => {
-      await signInBy(authenticator, changes);
+      await signInBy(owner.authenticator, changes);
       expect(await passkeyChallenges()).toEqual([]);
     });
   });
 
   test("with a wrong signature is answered exactly as an unknown credential is", async () => {
     const asked = await ask("sign-in");
-    const { response, ...answer } = JSON.parse(authenticator.get(asked.options));
+    const { response, ...answer } = JSON.parse(owner.authenticator.get(asked.options));
     const signature = `A${response.signature.slice(1)}`;
     const wrong = JSON.stringify({ ...answer, response: { ...response, signature } });
     const refused = await answerWith(wrong, { cookie: asked.cookie });
     expect(latchkey.events().at(-1)).toEqual({ event: "passkey.failed", reason: "not_verified" });
-    const unknown = await signInBy(authenticator, { id: Buffer.alloc(16) });
+    const unknown = await signInBy(owner.authenticator, { id: Buffer.alloc(16) });
     expect(latchkey.events().at(-1)).toEqual({ event: "passkey.failed", reason: "unknown" });
     expect(refused).toMatchObject(refusedSignIn);
     expect(refused.cookies).toEqual({});
@@ -180,7 +175,8 @@ describe("signing in", () => {
       asked = await ask("sign-in");
     });
 
-    const answer = (cookie: string, { options }: typeof asked) => answerWith(authenticator.get(options), { cookie });
+    const answer = (cookie: string, { options }: typeof asked) =>
+      answerWith(owner.authenticator.get(options), { cookie });
 
     test("of another browser", async () => {
       const others = await ask("sign-in");
@@ -197,7 +193,7 @@ describe("signing in", () => {
     });
 
     test("of adding", async () => {
-      const adding = await ask("add", { cookie: session });
+      const adding = await ask("add", { cookie: owner.session });
       await expectRefused(latchkey, () => answer(adding.cookie, adding), "challenge");
     });
 
@@ -217,67 +213,69 @@ describe("signing in", () => {
     const second = await ask("sign-in", { cookie: first.cookie });
     expect(second.cookies.passkey).toBe(first.cookies.passkey);
     for (const { options } of [first, second]) {
-      expect(await answerWith(authenticator.get(options), { cookie: first.cookie })).toMatchObject({ status: 302 });
+      expect(await answerWith(owner.authenticator.get(options), { cookie: first.cookie })).toMatchObject({
+        status: 302,
+      });
     }
   });
 
   test("works once of two simultaneous posts of one answer", async () => {
     const asked = await ask("sign-in");
-    const answer = authenticator.get(asked.options);
+    const answer = owner.authenticator.get(asked.options);
     const both = await Promise.all([1, 2].map(() => answerWith(answer, { cookie: asked.cookie })));
     expect(both.map(({ status }) => status).sort()).toEqual([302, 422]);
   });
 
   test("with a counter of 0 works while no other was seen", async () => {
     for (let time = 0; time < 2; time++) {
-      expect(await signInBy(authenticator, { counter: 0 })).toMatchObject({ status: 302 });
+      expect(await signInBy(owner.authenticator, { counter: 0 })).toMatchObject({ status: 302 });
     }
   });
 
   describe("after a counter near its end", () => {
     beforeEach(async () => {
-      expect(await signInBy(authenticator, { counter: 4_294_967_294 })).toMatchObject({ status: 302 });
+      expect(await signInBy(owner.authenticator, { counter: 4_294_967_294 })).toMatchObject({ status: 302 });
     });
 
     test.each([4_294_967_294, 3, 0])("with the counter %i is refused", async (counter) => {
-      await expectNoSignIn(latchkey, authenticator, "counter", { counter });
+      await expectNoSignIn(latchkey, owner.authenticator, "counter", { counter });
     });
 
     test("is logged with the account when it is refused", async () => {
-      await signInBy(authenticator, { counter: 3 });
-      expect(JSON.parse(latchkey.logLines().at(-1) ?? "")).toMatchObject({ userId });
+      await signInBy(owner.authenticator, { counter: 3 });
+      expect(JSON.parse(latchkey.logLines().at(-1) ?? "")).toMatchObject({ userId: owner.userId });
     });
 
     test("with a higher counter works", async () => {
-      expect(await signInBy(authenticator, { counter: 4_294_967_295 })).toMatchObject({ status: 302 });
+      expect(await signInBy(owner.authenticator, { counter: 4_294_967_295 })).toMatchObject({ status: 302 });
     });
 
     test("with a higher counter works after a refused one", async () => {
-      await signInBy(authenticator, { counter: 3 });
-      expect(await signInBy(authenticator, { counter: 4_294_967_295 })).toMatchObject({ status: 302 });
+      await signInBy(owner.authenticator, { counter: 3 });
+      expect(await signInBy(owner.authenticator, { counter: 4_294_967_295 })).toMatchObject({ status: 302 });
     });
   });
 
   test("of a suspended account is refused as an unknown passkey is", async () => {
-    await suspendUser(userId);
-    await expectNoSignIn(latchkey, authenticator, "suspended");
+    await suspendUser(owner.userId);
+    await expectNoSignIn(latchkey, owner.authenticator, "suspended");
   });
 
   test("of a restored account works again", async () => {
-    await suspendUser(userId);
-    await restoreUser(userId);
-    expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
+    await suspendUser(owner.userId);
+    await restoreUser(owner.userId);
+    expect(await signInBy(owner.authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
   });
 
   test("of a deleted account is unknown", async () => {
-    expect(await act(session, "delete-account", { email: "ada@example.com" })).toMatchObject({ status: 302 });
+    expect(await act(owner.session, "delete-account", { email: "ada@example.com" })).toMatchObject({ status: 302 });
     expect(await passkeyRows()).toEqual([]);
-    await expectNoSignIn(latchkey, authenticator, "unknown");
+    await expectNoSignIn(latchkey, owner.authenticator, "unknown");
   });
 
   test("works after a reset", async () => {
     await resetWith(await resetLink(latchkey, "ada@example.com"), newPassword);
-    expect(await signInBy(authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
+    expect(await signInBy(owner.authenticator)).toMatchObject({ status: 302, location: "/dashboard" });
   });
 
   test("is mentioned with the number of passkeys by the mail of a reset", async () => {
@@ -287,7 +285,7 @@ describe("signing in", () => {
 
   test("works after a change of address", async () => {
     await latchkey.execute("update users set email = 'new@example.com'");
-    const { cookies } = await signInBy(authenticator);
+    const { cookies } = await signInBy(owner.authenticator);
     const { data } = await openAccount(`session=${cookies.session}`);
     expect(data).toMatchObject({ user: { email: "new@example.com" } });
   });
@@ -304,7 +302,7 @@ describe("signing in", () => {
 
   describe("after 99 failures of a client", () => {
     const facts = { client: "192.0.2.1" };
-    const fail = () => signInBy(authenticator, { userHandle: "AAAA" }, { facts });
+    const fail = () => signInBy(owner.authenticator, { userHandle: "AAAA" }, { facts });
 
     beforeEach(() => latchkey.countUp("login:client:192.0.2.1", 99));
 
@@ -315,7 +313,7 @@ describe("signing in", () => {
 
     test("works without being counted", async () => {
       for (let count = 0; count < 3; count++) {
-        expect(await signInBy(authenticator, {}, { facts })).toMatchObject({ status: 302 });
+        expect(await signInBy(owner.authenticator, {}, { facts })).toMatchObject({ status: 302 });
       }
       expect(await fail()).toMatchObject({ status: 422 });
     });
@@ -327,7 +325,7 @@ describe("signing in", () => {
     beforeEach(() => latchkey.countUp("login:client:192.0.2.1", 100));
 
     test("is 429 with the time to wait", async () => {
-      const throttled = await signInBy(authenticator, {}, { facts });
+      const throttled = await signInBy(owner.authenticator, {}, { facts });
       const data = { message: expect.stringContaining("Too many attempts.") };
       expect(throttled).toMatchObject({ status: 429, data });
       expect(throttled.headers.get("Retry-After")).toMatch(/^\d+$/);
@@ -335,17 +333,17 @@ describe("signing in", () => {
     });
 
     test("works for another client", async () => {
-      expect(await signInBy(authenticator)).toMatchObject({ status: 302 });
+      expect(await signInBy(owner.authenticator)).toMatchObject({ status: 302 });
     });
 
     test("works in a known browser of the same network", async () => {
-      const { cookies } = await signInBy(authenticator);
+      const { cookies } = await signInBy(owner.authenticator);
       const cookie = `device=${cookies.device}`;
-      expect(await signInBy(authenticator, {}, { facts, cookie })).toMatchObject({ status: 302 });
+      expect(await signInBy(owner.authenticator, {}, { facts, cookie })).toMatchObject({ status: 302 });
     });
 
     test.each(["0".repeat(64), "device"])("is 429 with the unknown device %s", async (device) => {
-      const unknown = await signInBy(authenticator, {}, { facts, cookie: `device=${device}` });
+      const unknown = await signInBy(owner.authenticator, {}, { facts, cookie: `device=${device}` });
       expect(unknown).toMatchObject({ status: 429 });
     });
   });
@@ -358,25 +356,25 @@ describe("signing in", () => {
       await latchkey.execute("delete from rate_limits");
       const cookie = `device=${device}`;
       for (let count = 0; count < 10; count++) {
-        expect(await signInBy(authenticator, { userHandle: "AAAA" }, { cookie })).toMatchObject({ status: 422 });
+        expect(await signInBy(owner.authenticator, { userHandle: "AAAA" }, { cookie })).toMatchObject({ status: 422 });
       }
     });
 
     test("is 429 in this browser", async () => {
-      expect(await signInBy(authenticator, {}, { cookie: `device=${device}` })).toMatchObject({ status: 429 });
+      expect(await signInBy(owner.authenticator, {}, { cookie: `device=${device}` })).toMatchObject({ status: 429 });
     });
 
     test("is counted for nobody else", async () => {
       const counted = await latchkey.execute<{ key: string }>("select key from rate_limits order by key");
       const hash = sha256(device);
       expect(counted.map(({ key }) => key)).toEqual([`login:device:${hash}`, `passkey:owner:${hash}`]);
-      expect(await signInBy(authenticator)).toMatchObject({ status: 302 });
+      expect(await signInBy(owner.authenticator)).toMatchObject({ status: 302 });
     });
   });
 
   test("without a challenge of this browser counts for nobody", async () => {
     const asked = await ask("sign-in");
-    const answers = ["", "{}", authenticator.get({ challenge: "AAAA" }), authenticator.get(asked.options)];
+    const answers = ["", "{}", owner.authenticator.get({ challenge: "AAAA" }), owner.authenticator.get(asked.options)];
     await latchkey.unchanged(async () => {
       for (const answer of answers) expect(await answerWith(answer)).toMatchObject(refusedSignIn);
       expect(await answerWith("{}", { cookie: asked.cookie })).toMatchObject(refusedSignIn);

@@ -81,6 +81,11 @@ export class Authenticator {
     return Buffer.concat([hash(rpId ?? new URL(this.#origin).hostname), head, attested]);
   }
 
+  /** Of the newest passkey, as the service stores it. */
+  get credentialId(): string {
+    return this.credentials.at(-1)!.id.toString("base64url");
+  }
+
   /** Answers `navigator.credentials.create` with a new ES256 key, as JSON. */
   create({ challenge, user }: Options, changes: Changes = {}): string {
     const { privateKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey } = changes;

@@ -1,13 +1,24 @@
-import { expect } from "vitest";
+import { beforeEach, expect } from "vitest";
 import { userHandle } from "#server/accounts/passkeys/ceremonies";
 import { rpId } from "#server/accounts/passkeys/relying-party";
 import { Passkey } from "#server/database/entities";
 import { query } from "#server/database/unit-of-work";
 import * as passkey from "~/routes/auth.passkey";
 import { act } from "./account-calls";
-import type { Authenticator, Changes } from "./authenticator";
+import { Authenticator, type Changes } from "./authenticator";
 import type { Latchkey } from "./latchkey";
 import { call, type Outcome, post, type RequestOptions } from "./route-calls";
+
+/** An account with a session and an authenticator: new ones before each test. */
+export function passkeyOwner(latchkey: Latchkey) {
+  const owner = { userId: "", session: "", authenticator: new Authenticator() };
+  beforeEach(async () => {
+    owner.userId = await latchkey.createUser();
+    owner.session = await latchkey.signedIn(owner.userId);
+    owner.authenticator = new Authenticator();
+  });
+  return owner;
+}
 
 /** The browser's options of a ceremony, and the cookie that its challenge is bound to. */
 export async function ask(purpose: "sign-in" | "add" | "upgrade", browser: RequestOptions = {}) {
@@ -20,10 +31,11 @@ export async function ask(purpose: "sign-in" | "add" | "upgrade", browser: Reque
 /** A passkey of the account, as {@link addPasskey} leaves it, without its ceremony, event and mail. */
 export async function storePasskey(authenticator: Authenticator, userId: string, name = "An unknown browser") {
   authenticator.create({ challenge: "", user: { id: Buffer.from(userHandle(userId)).toString("base64url") } });
-  const { id: credentialId, publicKey } = authenticator.credentials.at(-1)!;
+  const { credentialId } = authenticator;
+  const { publicKey } = authenticator.credentials.at(-1)!;
   await query((em) =>
     em.insert(Passkey, {
-      credentialId: credentialId.toString("base64url"),
+      credentialId,
       user: userId,
       rpId: rpId(),
       publicKey,
