@@ -2,21 +2,18 @@ import { execFileSync, spawn } from "node:child_process";
 import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { freePort, watchProcess } from "../support/server";
 import { until } from "../support/until";
 
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "latchkey-readme-"));
+async function copyFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "latchkey-readme-"));
   const files = execFileSync("git", ["ls-files", "-z"], { encoding: "utf8" }).split("\0").filter(Boolean);
   const copied = [...new Set(files.map((file) => file.split("/", 1)[0] ?? ""))];
   for (const name of copied) await cp(name, join(folder, name), { recursive: true });
   await symlink(resolve("node_modules"), join(folder, "node_modules"));
-});
-
-afterAll(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 const answers = (url: string) =>
   fetch(url).then(
@@ -24,7 +21,7 @@ const answers = (url: string) =>
     () => false,
   );
 
-test.each([
+test.concurrent.each([
   { command: "npm start", pages: ["/login"], says: /Latchkey is at http/ },
   { command: "npm run dev", pages: ["/login", "/dev/mails"], says: /Latchkey is at http/ },
   {
@@ -33,6 +30,7 @@ test.each([
     says: /\nOpen http:\S+\/login, choose "Sign in with single sign-on", and type any name and any password\.\n/,
   },
 ])("README: $command starts Latchkey", async ({ command, pages, says }) => {
+  const folder = await copyFolder();
   const port = await freePort();
   const env = { ...process.env, PORT: String(port), DATABASE_URL: `pglite:${join(folder, "data", command)}` };
   const shell = ["-u", "NODE_ENV", "sh", "-c", `exec ${command}`];
@@ -49,5 +47,6 @@ test.each([
   } finally {
     process.kill(-(program.pid ?? 0), "SIGTERM");
     await ended;
+    await rm(folder, { recursive: true });
   }
 });
