@@ -1,5 +1,6 @@
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { tags } from "./lint/evidence/tags.ts";
+import { LongestFirst } from "./tests/support/longest-first.ts";
 import { alias, startsProcesses } from "./tests/support/vitest-options.js";
 
 const freshBuild = "tests/support/fresh-build.ts";
@@ -34,6 +35,8 @@ export default defineConfig({
   test: {
     tags,
     ...startsProcesses,
+    isolate: false,
+    sequence: { sequencer: LongestFirst },
     projects: [
       project("browser", "**/*.browser", {
         ...onTemplate,
