@@ -8,6 +8,13 @@ const template = "tests/support/template-database.ts";
 const cheapArgon2 = "tests/support/cheap-argon2.js";
 const freshBuild = "tests/support/fresh-build.ts";
 
+/** A worker waits for the processes that it starts: with one more, the tests took 142 s in place of 151 on two cores. */
+const waitsForProcesses: TestProjectInlineConfiguration["test"] = {
+  ...startsProcesses,
+  maxWorkers: availableParallelism() + 1,
+  sequence: { groupOrder: 1 },
+};
+
 const project = (
   name: string,
   include: string[],
@@ -36,13 +43,13 @@ export default defineConfig({
         globalSetup: [freshBuild, template],
         setupFiles: [cheapArgon2],
         env: { HASHES: "cheap" }, // of the services
-        ...startsProcesses,
+        ...waitsForProcesses,
       }),
       ...(onPostgres
         ? [
             project("postgres", ["tests/**/*.postgres.test.ts"], {
               globalSetup: [freshBuild, template],
-              ...startsProcesses,
+              ...waitsForProcesses,
             }),
           ]
         : []),
