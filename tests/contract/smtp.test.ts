@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { inspect } from "node:util";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig, type SmtpConfig } from "#server/config";
 import { noticeMail } from "#server/features/owner/notices";
 import { resetMail } from "#server/mail/messages";
 import { smtpMailer } from "#server/mail/smtp-mailer";
-import { type Authority, type Certificate, createAuthority } from "../support/certificates";
+import { createAuthority } from "../support/certificates";
 import { configure } from "../support/configure";
 import { login, refuse, startScriptedServer, startSmtpServer } from "../support/smtp-service";
 
@@ -18,12 +18,9 @@ configure({ APP_URL: "https://login.example.com", SUPPORT_EMAIL: "help@example.c
 const mail = { to: email, ...resetMail("en", email, token) };
 const accepted = { from: "mail@latchkey.example", to: [email], secure: true, user: login.user };
 
-let authority: Authority;
-let certificate: Certificate;
-beforeAll(() => {
-  authority = createAuthority();
-  certificate = authority.sign("IP:127.0.0.1");
-});
+const authority = createAuthority();
+const unknownAuthority = createAuthority();
+const certificate = authority.sign("IP:127.0.0.1");
 
 const credentials = `${encodeURIComponent(login.user)}:${encodeURIComponent(login.pass)}`;
 
@@ -97,12 +94,12 @@ describe.each([
     expect((await sent())[0]?.text).toContain(mail[part].replaceAll("\n", "\r\n").trim());
   });
 
-  test.each<[string, (trusted: Authority) => { key: string; cert: string }, RegExp]>([
-    ["of an unknown authority", () => createAuthority().sign("IP:127.0.0.1"), /UNABLE_TO_VERIFY_LEAF_SIGNATURE/],
-    ["for another host", (trusted) => trusted.sign("DNS:mail.example"), /ERR_TLS_CERT_ALTNAME_INVALID/],
-    ["that has expired", (trusted) => trusted.sign("IP:127.0.0.1", -1), /CERT_HAS_EXPIRED/],
+  test.each([
+    ["of an unknown authority", unknownAuthority.sign("IP:127.0.0.1"), /UNABLE_TO_VERIFY_LEAF_SIGNATURE/],
+    ["for another host", authority.sign("DNS:mail.example"), /ERR_TLS_CERT_ALTNAME_INVALID/],
+    ["that has expired", authority.sign("IP:127.0.0.1", -1), /CERT_HAS_EXPIRED/],
   ])("a certificate %s is refused for any query", { tags: "12.3.2" }, async (_fault, certificate, code) => {
-    const server = await startSmtpServer({ secure, ...certificate(authority) });
+    const server = await startSmtpServer({ secure, ...certificate });
     const query = "?rejectUnauthorized=false&tls.rejectUnauthorized=false&ignoreTLS=true&secure=false&requireTLS=false";
     const error = await rejection(mailerFor(`${url}/${query}`, server.port).send(mail));
     expect(error).toMatchObject({ name: "SmtpError", code: expect.stringMatching(code) });
@@ -120,7 +117,7 @@ function decodeHeader(value: string): string {
 }
 
 test("a loopback server may have any certificate without a login", async () => {
-  const server = await startSmtpServer({ authOptional: true, ...createAuthority().sign("DNS:elsewhere.example") });
+  const server = await startSmtpServer({ authOptional: true, ...unknownAuthority.sign("DNS:elsewhere.example") });
   await mailerFor(plain, server.port).send(mail);
   expect(server.mails).toMatchObject([{ ...accepted, secure: false, user: undefined }]);
 });
@@ -145,7 +142,7 @@ test("without STARTTLS neither a login nor a mail is sent", { tags: "12.3.1" }, 
 });
 
 test("a password is not sent to a loopback server with an untrusted certificate", async () => {
-  const server = await startSmtpServer({ ...createAuthority().sign("IP:127.0.0.1"), allowInsecureAuth: true });
+  const server = await startSmtpServer({ ...unknownAuthority.sign("IP:127.0.0.1"), allowInsecureAuth: true });
   const error = await rejection(mailerFor(`smtp://${credentials}@127.0.0.1`, server.port).send(mail));
   expect(error).toMatchObject({ code: expect.stringMatching(/UNABLE_TO_VERIFY_LEAF_SIGNATURE/) });
   expect(server.mails).toEqual([]);

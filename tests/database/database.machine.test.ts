@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createFixtures, type Fixture } from "../support/fixture";
 import type { Answer } from "../support/http";
 import { goodPassword } from "../support/passwords";
@@ -112,33 +112,34 @@ async function open(fixture: Fixture) {
   return { mails, server, ada: await signedIn(server) };
 }
 
-for (const mode of ["fast", "immediate", "kill"] as const) {
-  test(`under load a service outlives a restart of PostgreSQL (${mode})`, async () => {
-    await using fixture = await createFixture();
-    const { mails, server, ada } = await open(fixture);
-    const emails = Array.from({ length: 500 }, (_, n) => `user${n}@example.com`);
-    for (const email of emails) await fixture.addAccount(email);
+test("under load a service outlives the stop, the immediate shutdown and the crash of PostgreSQL", async () => {
+  await using fixture = await createFixture();
+  const { mails, server, ada } = await open(fixture);
+  const emails = Array.from({ length: 500 }, (_, n) => `user${n}@example.com`);
+  for (const email of emails) await fixture.addAccount(email);
 
-    const load = startLoad(server, emails);
-    await until(() => load.sent.length > 10, "the load has started");
+  const load = startLoad(server, emails);
+  for (const mode of ["fast", "immediate", "kill"] as const) {
+    const before = load.sent.length;
+    await until(() => load.sent.length > before + 10, `the load before ${mode}`);
     await cluster().stop(mode);
     await expectOutage(server, ada);
     await cluster().start();
     await expectRecovery(server, ada);
-    const before = load.sent.length;
-    await until(() => load.sent.length > before + 10, "the load continues");
-    await load.stop();
+  }
+  const before = load.sent.length;
+  await until(() => load.sent.length > before + 10, "the load continues");
+  await load.stop();
 
-    expect(load.errors).toEqual([]);
-    expect([...new Set(load.answers.map(({ status }) => status))].sort()).toEqual([200, 422, 503]);
-    expect(Math.max(...load.answers.map(({ milliseconds }) => milliseconds))).toBeLessThan(longestAnswer);
-    await mails.when(() => load.sent.every((email) => mails.mails.some(({ to }) => to === email)));
-    expect(await fixture.connections()).toBeLessThanOrEqual(10);
-    const idle = "select count(*)::int from pg_stat_activity where state like 'idle in%'";
-    await until(async () => (await fixture.query(idle))[0]?.count === 0, "no transaction stays open");
-    expect(await server.stop()).toBe(0);
-  }, 240_000);
-}
+  expect(load.errors).toEqual([]);
+  expect([...new Set(load.answers.map(({ status }) => status))].sort()).toEqual([200, 422, 503]);
+  expect(Math.max(...load.answers.map(({ milliseconds }) => milliseconds))).toBeLessThan(longestAnswer);
+  await mails.when(() => load.sent.every((email) => mails.mails.some(({ to }) => to === email)));
+  expect(await fixture.connections()).toBeLessThanOrEqual(10);
+  const idle = "select count(*)::int from pg_stat_activity where state like 'idle in%'";
+  await until(async () => (await fixture.query(idle))[0]?.count === 0, "no transaction stays open");
+  expect(await server.stop()).toBe(0);
+}, 240_000);
 
 test("a scrape ends within three seconds while PostgreSQL does not answer", async () => {
   await using fixture = await createFixture();
@@ -199,25 +200,27 @@ test("after a backend crash the service answers again without a restart", async 
 });
 
 describe("a request whose statement waits too long for a lock", () => {
-  async function loginWhileLocked(fixture: Fixture) {
-    const { server } = await open(fixture);
-    const before = await fixture.query("select * from sessions");
-    const lock = await fixture.transaction("lock table sessions in access exclusive mode");
-    const login = await new Visitor(server.url).logIn();
-    await lock.query("rollback");
-    return { before, login };
-  }
+  let fixture: Fixture;
+  let before: unknown[];
+  let login: Answer;
 
-  test("is answered 503 with a page", async () => {
-    await using fixture = await createFixture();
-    const { login } = await loginWhileLocked(fixture);
+  beforeAll(async () => {
+    fixture = await createFixture();
+    const { server } = await open(fixture);
+    before = await fixture.query("select * from sessions");
+    const lock = await fixture.transaction("lock table sessions in access exclusive mode");
+    login = await new Visitor(server.url).logIn();
+    await lock.query("rollback");
+  });
+
+  afterAll(() => fixture[Symbol.asyncDispose]());
+
+  test("is answered 503 with a page", () => {
     expect(login).toMatchObject(unavailable);
     expect(login.milliseconds).toBeLessThan(longestAnswer);
   });
 
   test("changes nothing", async () => {
-    await using fixture = await createFixture();
-    const { before } = await loginWhileLocked(fixture);
     expect(await fixture.query("select * from sessions")).toEqual(before);
   });
 });

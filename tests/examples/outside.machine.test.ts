@@ -186,10 +186,11 @@ const redirect: Line = [
   "redir https://login.example.org{uri} 301",
 ];
 
+const authority = createAuthority();
+
 async function publicLines(proxy: ProxyName, site: PublicSite = {}) {
   const { folder, remove } = await temporaryFolder();
   onTestFinished(remove);
-  const authority = createAuthority();
   const signed = {
     login: authority.sign(`DNS:${site.certificate ?? "login.example.org"}`),
     apex: authority.sign("DNS:example.org"),
