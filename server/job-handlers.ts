@@ -16,8 +16,8 @@ type MailJob = Extract<Job, { email: string }>;
 
 /**
  * Writes into the history what became of a mail, and ends its job unless the mail was refused: by one statement, also
- * where no mail was sent, because a statement for known addresses alone would show in time. If it fails, the mail is not
- * sent again.
+ * where no mail was sent, because a statement for known addresses alone would show in time. If it fails, the mail is
+ * not sent again.
  */
 const recorded =
   ({ email, task }: MailJob, id: string, call: MailCall) =>

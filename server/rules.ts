@@ -49,7 +49,7 @@ export const mailtoUrl = (address: string) => `mailto:${encodeURIComponent(addre
 // A line break or a change of the text's direction could disguise a page. The joiners of Arabic and emoji may occur.
 const disguises = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 
-/** The name, trimmed and in NFC, whoever gives it; `null` for text that is empty, too long or not one line of plain text. */
+/** The name, trimmed and in NFC, whoever gives it; `null` if empty, too long or not one line of plain text. */
 export function parseName(typed: string, longest = longestName): string | null {
   const name = typed.normalize("NFC").trim();
   return name === "" || disguises.test(name) || [...name].length > longest ? null : name;

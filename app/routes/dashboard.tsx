@@ -86,7 +86,7 @@ function useBindingRequests(unbound: boolean) {
   }, [unbound]);
 }
 
-/** Keeps its first notice while the page's data are read again, after a passkey that the browser has created by itself. */
+/** Keeps its first notice while the page's data are read again, after the browser has created a passkey by itself. */
 function KeptNotice({ children }: { children: ReactNode }) {
   const [notice] = useState(children);
   return notice;

@@ -26,7 +26,7 @@ export const isNavigation = (request: Request): boolean =>
   (request.headers.get("Sec-Fetch-Mode") ?? "navigate") === "navigate" && !factsOf(request).path.endsWith(".data");
 
 /**
- * On https, a cookie that no sibling host can set; without it a new secret, which fits no cookie. Over http it is empty:
+ * On https, a cookie that no sibling host can set; without it a new secret, which fits no cookie. Empty over http:
  * whoever is on the way can set every cookie, and `oauth_state` alone decides.
  */
 const secretOf = (request: Request): string =>

@@ -227,7 +227,7 @@ export const PasskeyChallenge = defineEntity({
   },
 });
 
-/** A logout token that was used (OpenID Connect Back-Channel Logout 1.0), or the logout of a person without an account. */
+/** A used logout token (OpenID Connect Back-Channel Logout 1.0), or the logout of a person without an account. */
 export const LogoutToken = defineEntity({
   name: "LogoutToken",
   tableName: "logout_tokens",

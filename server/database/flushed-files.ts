@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import { errorFields, log } from "../log";
 
-/** A flush that failed cannot be repeated: the kernel has dropped the data. PostgreSQL ends here, too; a start recovers. */
+/** A failed flush cannot be repeated: the kernel has dropped the data. PostgreSQL ends here, too; a start recovers. */
 function endProcess(error: unknown): never {
   log.fatal(errorFields(error), "The embedded database cannot be flushed to the disk.");
   process.exit(1);

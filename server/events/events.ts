@@ -43,8 +43,8 @@ const meanings = (failures: Iterable<[string, { means: string }]>) =>
   Object.fromEntries([...failures].map(([reason, { means }]) => [reason, means]));
 
 /**
- * Every event, and all that there is of it: types, metrics, and the tables of docs/monitoring.md and docs/applications.md
- * come from here. No event holds an address or a token.
+ * Every event, and all that there is of it: types, metrics, and the tables of docs/monitoring.md and
+ * docs/applications.md come from here. No event holds an address or a token.
  */
 export const events = {
   "login.succeeded": { means: "A session started with a password.", told: "log", user: "always" },

@@ -51,7 +51,7 @@ const ownPolicy = { means: "A policy of the provider needs the user, or an admin
 const extraParameter = { means: "`IDP_AUTHORIZE_URL` has such a parameter: remove it." };
 const wrongFlow = { means: "Allow the client the authorization code flow." };
 
-/** The `error` of an authorization response: RFC 6749, section 4.1.2.1, and OpenID Connect Core 1.0, section 3.1.2.6. */
+/** The `error` of an authorization response: RFC 6749, section 4.1.2.1; OpenID Connect Core 1.0, section 3.1.2.6. */
 export const authorizationErrors = {
   access_denied: {
     means: "Somebody pressed Cancel, or the user is not assigned to the client.",

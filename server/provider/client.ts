@@ -63,8 +63,8 @@ function configured(): IdentityProviderConfig {
 }
 
 /**
- * The origin of the consent screen; that of the issuer for an OpenID Connect provider that is not discovered yet. `null`
- * while external sign-in is off.
+ * The origin of the consent screen; that of the issuer for an OpenID Connect provider that is not discovered yet.
+ * `null` while external sign-in is off.
  */
 export function consentOrigin(): string | null {
   const { identityProvider: client } = config();

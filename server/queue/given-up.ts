@@ -58,13 +58,13 @@ export async function removeJobs(em: EntityManager, { id, email }: Pick<User, "i
   await em.execute(sql, [mailQueue, email, webhookQueue, id]);
 }
 
-// pg-boss deletes waiting jobs at their `keep_until`, and logs nothing. Webhooks have none, but those of 1.1.0 have one.
+// pg-boss deletes waiting jobs at their `keep_until`, and logs nothing. Only the webhooks of 1.1.0 have one.
 const waitsTooLong = `name = '${webhookQueue}' and state < 'active'
   and least(start_after + ${givenUpKept} * interval '1 second', keep_until - interval '1 hour') < now()`;
 
 /**
- * Gives up the webhooks that have waited too long, and logs them and the jobs whose process ended during the last retry.
- * Stores an error, so that each is logged once.
+ * Gives up the webhooks that have waited too long, and logs them and the jobs whose process ended during the last
+ * retry. Stores an error, so that each is logged once.
  */
 export async function reportEndedJobs(): Promise<void> {
   const jobs = await query((em) =>

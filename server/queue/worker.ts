@@ -42,7 +42,7 @@ export interface QueueKind<Task> {
 }
 
 /**
- * Marks up to `limit` jobs as active. pg-boss's own fetch reads all columns of a job, and its commit waits for the disk.
+ * Marks up to `limit` jobs as active. pg-boss's own fetch reads all columns of a job; its commit waits for the disk.
  * `next` is no subquery of the `update`: PostgreSQL could lock more rows than `limit`.
  */
 const fetchJobs = ({ name, isDue, order }: QueueKind<never>, limit: number) => ({
@@ -69,7 +69,7 @@ const fetchJobs = ({ name, isDue, order }: QueueKind<never>, limit: number) => (
  */
 export class Worker<Task extends { task: string }> {
   readonly #running = new Set<Promise<void>>();
-  /** The ends of jobs that the database could not store. Without them, pg-boss would repeat even a mail that was sent. */
+  /** The ends of jobs that the database could not store. Without them, pg-boss would repeat a mail that was sent. */
   #unrecorded: (() => Promise<void>)[] = [];
   #poll: NodeJS.Timeout | undefined;
   #free = concurrentJobs;

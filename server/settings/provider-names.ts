@@ -3,7 +3,7 @@ export const providerNames = ["google", "github", "gitlab", "discord", "oidc"] a
 
 export type ProviderName = (typeof providerNames)[number];
 
-/** False: it has no `end_session_endpoint` (OpenID Connect RP-Initiated Logout 1.0). True: its discovery document decides. */
+/** False: no `end_session_endpoint` (OpenID Connect RP-Initiated Logout 1.0). True: its discovery document decides. */
 export const mayHaveLogout: Record<ProviderName, boolean> = {
   google: false,
   github: false,

@@ -135,8 +135,8 @@ export const countAttempt = (limit: Limit, address: string, network: string): Pr
   count(countersOf(limit, address, network));
 
 /**
- * Counts a passkey's challenge for the user, else for the device, else for the network. Nobody else can use up the limit
- * of a user or a device.
+ * Counts a passkey's challenge for the user, else for the device, else for the network. Nobody else can use up the
+ * limit of a user or a device.
  */
 export async function countChallenge({ user, deviceToken, network }: Visitor & { user?: { id: string } }) {
   const owner = user?.id ?? (await findAnyDevice(deviceToken));
@@ -161,7 +161,7 @@ async function loginCounters({ network, deviceToken }: Visitor, email: string | 
  * Runs an attempt to log in that is counted as failed until it has succeeded, so that simultaneous attempts do not all
  * find room. It counts for the browser's device if the device belongs to the account, else for the address and the
  * network. A passkey's sign-in has no address (`null`): it counts for the device, whatever its account, else for the
- * network. An attempt that throws is not counted: nothing was verified, because too many wait or the client has hung up.
+ * network. An attempt that throws is not counted: nothing was verified, as too many wait or the client has hung up.
  *
  * @returns the attempt's outcome, `null` for a failure; `wait` seconds, without an attempt, after too many failures
  */

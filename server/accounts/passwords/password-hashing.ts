@@ -75,8 +75,8 @@ export const kindInForce = `$argon2id$v=19$m=${memorySize},t=${iterations},p=${p
 /**
  * Verifies a password in a time that tells neither whether there is a hash nor of which kind it is. Several kinds are
  * stored after an import, and after the parameters have been raised. A refused password costs one verification for each
- * stored kind, in one order: of the user's hash for its kind, of a decoy for the others and for the iterations of PBKDF2
- * that the user's hash lacks.
+ * stored kind, in one order: of the user's hash for its kind, of a decoy for the others and for the iterations of
+ * PBKDF2 that the user's hash lacks.
  * @param stored the hash, `null` without a user or a password, and the kinds of all stored hashes
  * @throws HashingOverloaded
  */

@@ -44,7 +44,7 @@ export function remainderOf(kind: string, hash: string): string[] {
 
 const bytesOf = (base64: string) => Buffer.from(base64.replaceAll(".", "+"), "base64"); // passlib writes `.` for `+`
 
-/** RFC 7914. Shorter outputs are the beginning of this one, and take as long. Better Auth takes the text of the salt. */
+/** RFC 7914. Shorter outputs are the beginning of this one, and take as long. Better Auth takes the salt's text. */
 async function matchesScrypt(hash: string, typed: string): Promise<boolean> {
   const [, ln = 0, r, p] = /ln=(\d+),r=(\d+),p=(\d+)$/.exec(kindOf(hash) ?? "")?.map(Number) ?? [];
   const [salt = "", output = ""] = hash.split(/[$:]/).slice(-2);

@@ -30,8 +30,8 @@ function issue(list: Issued[], lifetime: number): { value: string; list: Issued[
 }
 
 /**
- * Registers the key of an offer's proof, once. @returns the binding's id and the challenge of the next proof; `null`, and
- * nothing changed, if the proof is not valid
+ * Registers the key of an offer's proof, once. @returns the binding's id and the challenge of the next proof; `null`,
+ * and nothing changed, if the proof is not valid
  */
 export async function registerBinding(proof: string) {
   const id = await challengeOf(proof);
@@ -54,9 +54,9 @@ interface Refresh {
 }
 
 /**
- * Takes a proof that a session is on its device. This does not prolong the session. @returns the binding's id, the challenge
- * of the next proof and, if this proof is valid, the next bound cookie; `null`, and nothing changed, if the session has
- * ended or the browser has another one
+ * Takes a proof that a session is on its device. This does not prolong the session. @returns the binding's id, the
+ * challenge of the next proof and, if this proof is valid, the next bound cookie; `null`, and nothing changed, if the
+ * session has ended or the browser has another one
  */
 export async function refreshBinding({ id, proof, sessionToken }: Refresh) {
   const challenge = proof && (await challengeOf(proof));

@@ -93,8 +93,8 @@ export async function endSessionsOfTokens(em: EntityManager, tokens: string[]): 
 
 // The history's row is written here, too: a second statement would cost every sign-in a round trip.
 // If a surplus row is locked, another transaction uses or ends it: the next row is removed instead.
-// `array(…)`: PostgreSQL may run a subquery of `in` once for each row, and each run with `limit` and `skip locked` finds
-// other rows.
+// `array(…)`: PostgreSQL may run a subquery of `in` once for each row, and each run with `limit` and `skip locked`
+// finds other rows.
 const startOne = `
   with replaced as (${endOfTokens}),
   others as (select id, created_at, last_seen_at from sessions where user_id = ? and token_hash <> all(?::text[])),
@@ -180,10 +180,10 @@ export async function startKnownSession(
 }
 
 /**
- * Ends every session of the user but one, and every unconfirmed change of the address: an ended session may have asked for
- * it. The kept session gets a new id and token: a copy of its cookie ends with the others. The caller holds the user's
- * row, as every sign-in does; otherwise both could deadlock. A logout, or a sign-in in the same browser, ends no change:
- * the owner may open the link on another device.
+ * Ends every session of the user but one, and every unconfirmed change of the address: an ended session may have asked
+ * for it. The kept session gets a new id and token: a copy of its cookie ends with the others. The caller holds the
+ * user's row, as every sign-in does; otherwise both could deadlock. A logout, or a sign-in in the same browser, ends no
+ * change: the owner may open the link on another device.
  *
  * @param began the way to sign in that goes: a session that began by it ends, too
  */

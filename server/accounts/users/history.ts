@@ -58,7 +58,7 @@ export async function record(em: EntityManager, userIds: string[], by: Author, e
 }
 
 // The mail's job ends here, too: a statement of its own would be one more for each mail.
-// The user's row is locked first, as in every other transaction that writes events: a deletion could deadlock otherwise.
+// The user's row is locked first, as in every transaction that writes events: a deletion could deadlock otherwise.
 // `trim_mail_events` sees the rows of another mail that ended while this statement waited for the lock.
 const writeMailEvent = `
   with ended as (delete from pgboss.job where name = '${mailQueue}' and id = ?::uuid returning ${commitWithoutFlush}),
@@ -94,8 +94,8 @@ interface MailEntry {
 
 /**
  * Writes what became of a mail into the history of the address's account: one statement, whether there is an account or
- * not, and whether a mail was sent or not (`type` is `null`). Deletes the mail's job, if it is named. @returns the user,
- * unless the event is known already
+ * not, and whether a mail was sent or not (`type` is `null`). Deletes the mail's job, if it is named. @returns the
+ * user, unless the event is known already
  */
 export async function recordMail(email: string, event: MailEntry): Promise<string | null> {
   const { id = crypto.randomUUID(), at = null, type, detail = null, isUndeliverable, jobId = null } = event;

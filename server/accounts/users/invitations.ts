@@ -10,7 +10,7 @@ import { tellGroups } from "./changes";
 export const findInvitation = (em: EntityManager, email: string): Promise<Invitation | null> =>
   em.findOne(Invitation, { email, expiresAt: { $gt: new Date() } }, { disableIdentityMap: true });
 
-/** Removes the invitation without its groups. The caller holds `lockAddresses`. @returns whether there was a live one */
+/** Removes the invitation without its groups. The caller holds `lockAddresses`. @returns whether one was live */
 export async function removeInvitation(em: EntityManager, email: string): Promise<boolean> {
   if (!(await findInvitation(em, email))) return false;
   await em.nativeDelete(Invitation, { email });

@@ -20,7 +20,8 @@ type NewUser = Pick<User, "email"> & Partial<Omit<User, "createdAt">>;
 
 /**
  * Creates a user, and removes every registration of the address: a link that was mailed before must not set a password
- * later. Accepts an `invitation`: the user has its groups. Tells the application (`user.created`). The caller holds `lockAddresses`.
+ * later. Accepts an `invitation`: the user has its groups. Tells the application (`user.created`). The caller holds
+ * `lockAddresses`.
  * @throws UniqueConstraintViolationException when the address or the provider's id has a user by now
  */
 export async function createUser(em: EntityManager, user: NewUser, invitation: Invitation | null = null) {

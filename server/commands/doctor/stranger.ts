@@ -49,7 +49,7 @@ export async function addressesOf(origin: string): Promise<Address[]> {
 }
 
 /**
- * Asks the address as a stranger's browser. Not by `fetch`, which sets `Sec-Fetch-Mode` itself and shows no certificate.
+ * Asks the address as a stranger's browser. `fetch` would set `Sec-Fetch-Mode` itself, and shows no certificate.
  * Follows no redirect. @throws Error without an answer
  */
 export function ask(url: string, at: Address, headers: Record<string, string> = {}): Promise<ProbedResponse> {

@@ -15,9 +15,9 @@ import { afterCommit, unitOfWork } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
 
 /**
- * Ends the user's sessions, tokens, links and email changes, and lets nobody sign in to the account, in one transaction. Every
- * way to sign in locks the user's row and reads `suspendedAt` there, so that no session starts later. @returns how many
- * sessions ended; otherwise nothing changed
+ * Ends the user's sessions, tokens, links and email changes, and lets nobody sign in to the account, in one
+ * transaction. Every way to sign in locks the user's row and reads `suspendedAt` there, so that no session starts
+ * later. @returns how many sessions ended; otherwise nothing changed
  */
 export const suspendUser = (userId: string): Promise<number | "suspended_already" | "no_account"> =>
   withAddressesLocked(userId, [], async (em, user) => {
@@ -96,8 +96,8 @@ export async function changeGroups(
 }
 
 /**
- * Ends the sessions and access tokens of every account, and every unconfirmed change of an address. Locks the users, the changes and the
- * sessions in the order of every other unit of work. @returns how many sessions
+ * Ends the sessions and access tokens of every account, and every unconfirmed change of an address. Locks the users,
+ * the changes and the sessions in the order of every other unit of work. @returns how many sessions
  */
 export const endEverySession = (): Promise<number> =>
   unitOfWork(async (em) => {

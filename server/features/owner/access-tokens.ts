@@ -19,7 +19,7 @@ export const plainToken = ({ user, tokenHash, ...token }: AccessToken) => token;
 /**
  * Makes a token. `questioned`: the session began by a way in question or is older than a question, so a thief may have
  * started it. `made_already`: the form was sent twice.
- * @param typedId of the form. The same form makes one token, however often it is sent: a reload of its answer sends it again.
+ * @param typedId of the form. A form makes one token, however often it is sent: a reload of its answer sends it again.
  */
 export async function makeOwnToken(actor: Actor, asked: AskedToken, typedId?: string) {
   const parsed = parseAskedToken(asked);

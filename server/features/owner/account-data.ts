@@ -15,8 +15,9 @@ export function shownColumns(user: User) {
 }
 
 /**
- * A person's data (GDPR, articles 15 and 20): the account, its ways to sign in, its sessions, its access tokens, its known
- * browsers, its unconfirmed addresses and its history, without hashes, keys and tokens. `null` if the account was deleted meanwhile.
+ * A person's data (GDPR, articles 15 and 20): the account, its ways to sign in, its sessions, its access tokens, its
+ * known browsers, its unconfirmed addresses and its history, without hashes, keys and tokens. `null` if the account was
+ * deleted meanwhile.
  */
 export async function accountData({ user: { id: userId }, sessionId }: Owner) {
   const user = await query((em) => em.findOne(User, { id: userId }));

@@ -41,8 +41,8 @@ export async function changePassword(owner: Owner, verified: Authenticated, newP
 }
 
 /**
- * Removes the password where a passkey or the provider is left, and ends the same as `changePassword`. `in_question`: the
- * ways that are left may be another person's, or the session may be.
+ * Removes the password where a passkey or the provider is left, and ends the same as `changePassword`. `in_question`:
+ * the ways that are left may be another person's, or the session may be.
  */
 export const removePassword = (owner: Owner) =>
   unitOfWork(async (em) => {

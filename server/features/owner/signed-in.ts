@@ -87,8 +87,8 @@ function isRefused({ boundFrom, boundCookies }: LiveSession, boundToken: string 
 }
 
 /**
- * The live session of a cookie's token, which counts as used now; `null` for every other token. `not_bound`: the session
- * is bound to its device, and the bound cookie's token is none of its own.
+ * The live session of a cookie's token, which counts as used now; `null` for every other token. `not_bound`: the
+ * session is bound to its device, and the bound cookie's token is none of its own.
  */
 export async function resumeSession(token: string, boundToken: string | null): Promise<SignedIn | "not_bound" | null> {
   const now = new Date();
