@@ -1,14 +1,14 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-const small = /languages\/(?:pages|refusals)\.browser/;
+const longest = /languages\/(?:pages|refusals)\.browser/;
 
 /**
- * Where no earlier run is known, Vitest starts the largest files first. These are small, and take longest: last, they
- * left the other worker without work for 50 of 339 s.
+ * Without results of an earlier run, Vitest starts the largest files first. The longest tests are in small ones: they
+ * came last, and the other worker had nothing to do for 50 of 339 s.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => Number(small.test(b.moduleId)) - Number(small.test(a.moduleId)));
+    return sorted.toSorted((a, b) => Number(longest.test(b.moduleId)) - Number(longest.test(a.moduleId)));
   }
 }
