@@ -8,7 +8,10 @@ const template = "tests/support/template-database.ts";
 const cheapArgon2 = "tests/support/cheap-argon2.js";
 const freshBuild = "tests/support/fresh-build.ts";
 
-/** A worker waits for the processes that it starts: with one more, the tests took 142 s in place of 151 on two cores. */
+/**
+ * A worker waits for the processes that it starts: with one more, the tests took 142 s in place of 151 on two cores.
+ * Projects with another number of workers need another group.
+ */
 const waitsForProcesses: TestProjectInlineConfiguration["test"] = {
   ...startsProcesses,
   maxWorkers: availableParallelism() + 1,

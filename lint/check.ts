@@ -27,7 +27,7 @@ async function failed(checks: string[]): Promise<string[]> {
 }
 
 // tsc takes as long as all others.
-const beside = process.argv[2] === "lint" ? [rules] : [["tsc"], [...rules, "npm run build", "knip"]];
-const failures = (await Promise.all(beside.map(failed))).flat();
+const sequences = process.argv[2] === "lint" ? [rules] : [["tsc"], [...rules, "npm run build", "knip"]];
+const failures = (await Promise.all(sequences.map(failed))).flat();
 for (const check of failures) console.error(`Failed: ${check}`);
 process.exitCode = failures.length > 0 ? 1 : 0;

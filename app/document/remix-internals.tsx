@@ -57,7 +57,7 @@ const storageFallback =
  */
 const historyState = "history.state??history.replaceState({key:Math.random().toString(32).slice(2),idx:0},``)";
 
-/** Where there are no passkeys, hides their elements before the first paint: at hydration, links would move. */
+/** Where there are no passkeys, hides their elements before the first paint: later, that would move links. */
 const noPasskeys = "window.PublicKeyCredential??document.documentElement.classList.add(`no-passkeys`)";
 
 const beforeHydration = [storageFallback, historyState, noPasskeys].join(";");

@@ -52,7 +52,7 @@ export function hasNoDatabase(folder: string): boolean {
   }
 }
 
-/** Fills a folder beside the database's, and renames it when it is on the disk: all is there, or nothing. */
+/** Fills a folder beside the database's, and renames it once it is on the disk: a crash leaves all of it, or none. */
 async function wholeOrNone(home: string, fill: (files: string) => Promise<void>): Promise<void> {
   const unfinished = join(home, unfinishedFolder);
   try {
@@ -66,7 +66,7 @@ async function wholeOrNone(home: string, fill: (files: string) => Promise<void>)
 }
 
 async function open(folder: string, lock: FileHandle): Promise<PGlite> {
-  // V8's optimising compiler takes hundreds of MB for PGlite. After the start, Node 24 ignores `--liftoff-only`.
+  // V8's optimising compiler takes hundreds of MB for PGlite. A running Node 24 no longer takes `--liftoff-only`.
   // The last flag, which is 50 elsewhere, takes 15 MB from a loaded service, for no CPU that the bench can measure.
   const flags = ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering", "--heap-growing-percent=25"];
   for (const flag of flags) setFlagsFromString(flag);

@@ -58,7 +58,7 @@ export async function removeJobs(em: EntityManager, { id, email }: Pick<User, "i
   await em.execute(sql, [mailQueue, email, webhookQueue, id]);
 }
 
-// pg-boss deletes waiting jobs at their `keep_until`, and logs nothing. Only the webhooks of 1.1.0 have one.
+// pg-boss deletes waiting jobs at their `keep_until`, and logs nothing. Of the webhooks, only those of 1.1.0 have one.
 const waitsTooLong = `name = '${webhookQueue}' and state < 'active'
   and least(start_after + ${givenUpKept} * interval '1 second', keep_until - interval '1 hour') < now()`;
 

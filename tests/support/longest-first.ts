@@ -4,7 +4,7 @@ const longest = /languages\/(?:pages|refusals)\.browser/;
 
 /**
  * Without results of an earlier run, Vitest starts the largest files first. The longest tests are in small ones: they
- * came last, and the other worker had nothing to do for 50 of 339 s.
+ * came last, when the other worker had nothing left to do.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

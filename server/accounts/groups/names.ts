@@ -7,7 +7,7 @@ export const sortedGroups = (names: string[]): string[] => [...new Set(names)].s
 
 export const areGroups = (names: string[]): boolean => names.every(isGroup) && sortedGroups(names).length <= maxGroups;
 
-/** The groups of a provider's claim. Keycloak writes a path, whose first slash goes. Logs other names, no address. */
+/** The groups of a claim. Keycloak writes a path: its first slash is removed. Logs other names, but no address. */
 export function groupsOfClaim(claimed: string[] = []): string[] {
   const lowerCased = claimed.map((text) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()));
   const names = sortedGroups(lowerCased.map((text) => text.replace(/^\//, "")));

@@ -23,7 +23,7 @@ export async function distrustEarlierUser(em: EntityManager, user: User, isNewLi
 
 /**
  * What is in question in the account of a session.
- * @returns `passkeys`: the usable ones in question. `ofWay`: since when the session's own way in is in question.
+ * @returns `passkeys`: the usable ones in question. `ofWay`: since when the way that began the session is in question.
  * `inherited`: since when a way in that the session adds would be, because it began by a way in question or before a
  * question. The last two are `null` where nothing is in question
  */

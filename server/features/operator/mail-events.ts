@@ -6,7 +6,7 @@ import { logEvent } from "../../log";
 import { type DeliveryFailure, parseSender } from "../../mail-services/service";
 import { deliveryEventsOf } from "../../mail-services/services";
 
-/** The event of a body; `null` for what is not JSON. Postmark's ids have 64 bits, more than a number holds: texts. */
+/** The event of a body; `null` for what is not JSON. Postmark's 64-bit ids, too long for a number, become texts. */
 function parseEvent(headers: Headers, body: string): unknown {
   try {
     const event = JSON.parse(body.replace(/"ID"\s*:\s*(\d+)/g, '"ID":"$1"'));

@@ -47,7 +47,7 @@ function remove<Entity extends object>(
     const some = rows.where(where as never).limit(batch);
     const { sql, bindings } = some.setLockMode(LockMode.PESSIMISTIC_PARTIAL_WRITE).getKnexQuery().toSQL();
     const column = em.getMetadata(entity).properties[key as EntityKey<Entity>].fieldNames[0];
-    // As an array: PostgreSQL may run a subquery of `in` once for each row, which is slow, and finds other rows.
+    // As an array: PostgreSQL may run a subquery of `in` again for each row: slow, and with other rows each time.
     return em.nativeDelete(entity, {
       [raw(`${column} = any(array(${sql}))`, [...bindings])]: [],
     } as FilterQuery<Entity>);

@@ -80,7 +80,7 @@ async function refusalOf(token: string): Promise<LogoutTokenFailure | null> {
   }
 }
 
-/** Ends every session and access token of the account that a logout token names. @returns why none, or `null` */
+/** Ends the sessions and access tokens of the account that the token names. @returns why it ended none, or `null` */
 export async function endSessionsByProvider(token: string): Promise<LogoutTokenFailure | null> {
   const reason = await refusalOf(token);
   if (reason !== null) logEvent({ event: "idp.logout_refused", reason });
