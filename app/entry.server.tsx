@@ -23,21 +23,13 @@ const routesBelow = (parent?: string): Routes =>
 
 const routes = routesBelow();
 
+await start(routeName);
+
 /** The id of a path's Remix route; `build` for every file of the browser's bundle. */
 function routeName(requested: string): string {
   if (requested.startsWith("/build/")) return "build";
   const path = requested === "/_root.data" ? "/" : requested.replace(/\.data$/, "");
   return matchRoutes(routes, path)?.at(-1)?.route.id ?? "none";
-}
-
-await start(routeName);
-
-/** The body that a route threw with `plainText` or `jsonFile` (`app/answers/no-page.ts`); `null` for a page. */
-function thrownBody({ staticHandlerContext: { errors } }: EntryContext, headers: Headers): string | null {
-  const [error] = Object.values(errors ?? {});
-  if (!isRouteErrorResponse(error)) return null;
-  if (headers.has("Content-Disposition")) return `${JSON.stringify(error.data, null, 2)}\n`;
-  return headers.get("Content-Type")?.startsWith("text/plain") ? String(error.data) : null;
 }
 
 /** `RemixServer` renders the script with the data behind it, where HTML allows none. */
@@ -63,6 +55,14 @@ export default async function handleDocumentRequest(
   const html = Buffer.from(`<!DOCTYPE html>${page.replace(pageEnd, "")}${pageEnd}`);
   headers.set("Content-Length", String(html.byteLength));
   return new Response(html, { headers, status });
+}
+
+/** The body that a route threw with `plainText` or `jsonFile` (`app/answers/no-page.ts`); `null` for a page. */
+function thrownBody({ staticHandlerContext: { errors } }: EntryContext, headers: Headers): string | null {
+  const [error] = Object.values(errors ?? {});
+  if (!isRouteErrorResponse(error)) return null;
+  if (headers.has("Content-Disposition")) return `${JSON.stringify(error.data, null, 2)}\n`;
+  return headers.get("Content-Type")?.startsWith("text/plain") ? String(error.data) : null;
 }
 
 export const handleError: HandleErrorFunction = (error) => {

@@ -11,8 +11,6 @@ import styles from "./styles/latchkey.css";
 
 export const links: LinksFunction = () => [{ rel: "stylesheet", href: styles }];
 
-const statusOf = (error: unknown) => (isRouteErrorResponse(error) ? error.status : 500);
-
 export const headers: HeadersFunction = ({ errorHeaders }) => errorHeaders ?? {};
 
 export function Layout({ children }: { children: ReactNode }) {
@@ -63,3 +61,5 @@ export function ErrorBoundary() {
   const { requestId } = isRouteErrorResponse(error) ? Object(error.data) : {};
   return <ErrorPage status={statusOf(error)} requestId={requestId} />;
 }
+
+const statusOf = (error: unknown) => (isRouteErrorResponse(error) ? error.status : 500);

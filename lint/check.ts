@@ -8,6 +8,7 @@ const rules = [
   "depcruise app server",
   "tsx lint/texts.ts",
   "tsx lint/words.ts",
+  "tsx lint/order.ts",
   "tsx lint/documents.ts",
   "tsx lint/settings.ts --check",
   "tsx lint/events.ts --check",

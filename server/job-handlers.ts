@@ -12,6 +12,19 @@ import { logEvent, logUnexpected } from "./log";
 import { sendMail } from "./mail/mailer";
 import { type Job, type JobHandler, type MailCall, mailKind } from "./queue/jobs";
 
+export const handleJob: JobHandler<Job> = async (job, enqueued) => {
+  switch (job.task) {
+    case "log_event": {
+      const told = { ...job.event, actor: "cli", at: enqueued.at.toISOString() };
+      return void logEvent(told);
+    }
+    case "purge_expired":
+      return void (await purgeExpired());
+    default:
+      return recorded(job, enqueued.id, await mail(job));
+  }
+};
+
 type MailJob = Extract<Job, { email: string }>;
 
 /**
@@ -53,16 +66,3 @@ async function mail(job: MailJob): Promise<MailCall> {
       return () => sendMail(job.email, noticeMail(job, language));
   }
 }
-
-export const handleJob: JobHandler<Job> = async (job, enqueued) => {
-  switch (job.task) {
-    case "log_event": {
-      const told = { ...job.event, actor: "cli", at: enqueued.at.toISOString() };
-      return void logEvent(told);
-    }
-    case "purge_expired":
-      return void (await purgeExpired());
-    default:
-      return recorded(job, enqueued.id, await mail(job));
-  }
-};

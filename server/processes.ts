@@ -10,36 +10,6 @@ import { failToStart, onStopSignal, shutdownLimit, stopSignals } from "./process
 const restartDelay = 1_000; // ms
 const killAfter = shutdownLimit + 500; // ms: a process ends itself before, unless it hangs
 
-const workers = () => Object.values(cluster.workers ?? {}) as Worker[];
-
-/** Resolves with the exit status; 0 for a process that a stop signal ended before it had started. */
-const exitOf = (worker: Worker) =>
-  new Promise<number>((resolve) => {
-    worker.once("exit", (status, signal) => resolve(status ?? (stopSignals.includes(signal as never) ? 0 : 1)));
-  });
-
-const startOf = (worker: Worker) =>
-  new Promise<undefined>((resolve) => {
-    worker.on("message", (message) => message === "started" && resolve(undefined));
-  });
-
-async function stopAll(): Promise<number> {
-  setTimeout(() => {
-    for (const worker of workers()) worker.process.kill("SIGKILL");
-    process.exit(1);
-  }, killAfter).unref();
-  const statuses = workers().map(exitOf);
-  for (const worker of workers()) worker.process.kill("SIGTERM");
-  return Math.max(0, ...(await Promise.all(statuses)));
-}
-
-/** The metrics of all processes in one: prom-client asks each. */
-async function openMetrics(metrics: MetricsConfig): Promise<void> {
-  const registry = new (await import("prom-client")).AggregatorRegistry();
-  const { contentType } = registry;
-  await openMetricsServer(metrics, { contentType, metrics: () => registry.clusterMetrics() });
-}
-
 async function runProcesses(): Promise<void> {
   const config = loadConfig(process.env);
   cluster.on("fork", (worker) => {
@@ -62,6 +32,36 @@ async function runProcesses(): Promise<void> {
     setTimeout(() => stopping || cluster.fork(), restartDelay);
   });
   for (let forked = 1; forked < config.processes; forked++) cluster.fork();
+}
+
+const startOf = (worker: Worker) =>
+  new Promise<undefined>((resolve) => {
+    worker.on("message", (message) => message === "started" && resolve(undefined));
+  });
+
+async function stopAll(): Promise<number> {
+  setTimeout(() => {
+    for (const worker of workers()) worker.process.kill("SIGKILL");
+    process.exit(1);
+  }, killAfter).unref();
+  const statuses = workers().map(exitOf);
+  for (const worker of workers()) worker.process.kill("SIGTERM");
+  return Math.max(0, ...(await Promise.all(statuses)));
+}
+
+const workers = () => Object.values(cluster.workers ?? {}) as Worker[];
+
+/** Resolves with the exit status; 0 for a process that a stop signal ended before it had started. */
+const exitOf = (worker: Worker) =>
+  new Promise<number>((resolve) => {
+    worker.once("exit", (status, signal) => resolve(status ?? (stopSignals.includes(signal as never) ? 0 : 1)));
+  });
+
+/** The metrics of all processes in one: prom-client asks each. */
+async function openMetrics(metrics: MetricsConfig): Promise<void> {
+  const registry = new (await import("prom-client")).AggregatorRegistry();
+  const { contentType } = registry;
+  await openMetricsServer(metrics, { contentType, metrics: () => registry.clusterMetrics() });
 }
 
 await runProcesses().catch(failToStart);

@@ -28,55 +28,12 @@ import { unknownNames } from "./settings/read-settings";
 
 const mailLimit = 7_000; // ms of the shutdown limit, for mails that are being sent; later they fail and are retried
 
-function stopOnSignal(stop: () => Promise<void>): void {
-  onStopSignal(async () => {
-    setTimeout(() => {
-      log.error(`The service is ended: requests or jobs still run ${shutdownLimit / 1_000} seconds after the signal.`);
-      process.exit(1);
-    }, shutdownLimit).unref();
-    try {
-      await stop();
-      process.exit(0);
-    } catch (error) {
-      log.error(errorFields(error), "The service did not stop cleanly.");
-      process.exit(1);
-    }
-  });
-}
+const started = processValue<Promise<void>>("start");
 
-/** The last lines of a start, for a person at a terminal. */
-export function welcome({ appUrl, mail, registration }: Pick<Config, "appUrl" | "mail" | "registration">): string {
-  return [
-    mail.driver === "log" ? "Mails and their links appear here." : `Mails are sent by ${mail.driver}.`,
-    `Open ${appUrl}${registration.mode === "closed" ? "/login" : "/register"}`,
-    "",
-  ].join("\n");
-}
-
-function reportStart(config: Config): void {
-  const { appUrl, mail, identityProvider } = config;
-  if (process.stdout.isTTY && !cluster.isWorker) return void process.stdout.write(welcome(config));
-  const externalSignIn = identityProvider?.provider ?? "off";
-  log.info({ appUrl, mail: mail.driver, externalSignIn }, `Latchkey is at ${appUrl}`);
-}
-
-function warnOfSettings({ identityProvider }: Config): void {
-  const warn = process.stdout.isTTY ? console.error : log.warn.bind(log);
-  const problems = [...unknownNames(process.env), ...plainIssuerWarning(identityProvider?.issuer)];
-  for (const problem of problems) warn(`${problem}.`);
-}
-
-/** Commands for the embedded database, which this process alone can open. */
-async function takeCommands(folder: string, database: Database): Promise<() => void> {
-  const { openCommandSocket } = await import("./commands/beside-service");
-  holdDatabase(database);
-  const close = await openCommandSocket(folder, async (words) =>
-    (await import("./commands/command-line")).runCommand(words),
-  );
-  return () => {
-    close();
-    holdDatabase(undefined);
-  };
+/** Starts the service, once in a process. If it cannot start, prints the reason and ends the process with status 1. */
+export function start(routeOf: RouteOf): Promise<void> {
+  started.current ??= startService(routeOf).catch(failToStart);
+  return started.current;
 }
 
 async function startService(routeOf: RouteOf): Promise<void> {
@@ -116,10 +73,53 @@ async function startService(routeOf: RouteOf): Promise<void> {
   process.send?.("started"); // to server/processes.ts
 }
 
-const started = processValue<Promise<void>>("start");
+function warnOfSettings({ identityProvider }: Config): void {
+  const warn = process.stdout.isTTY ? console.error : log.warn.bind(log);
+  const problems = [...unknownNames(process.env), ...plainIssuerWarning(identityProvider?.issuer)];
+  for (const problem of problems) warn(`${problem}.`);
+}
 
-/** Starts the service, once in a process. If it cannot start, prints the reason and ends the process with status 1. */
-export function start(routeOf: RouteOf): Promise<void> {
-  started.current ??= startService(routeOf).catch(failToStart);
-  return started.current;
+/** Commands for the embedded database, which this process alone can open. */
+async function takeCommands(folder: string, database: Database): Promise<() => void> {
+  const { openCommandSocket } = await import("./commands/beside-service");
+  holdDatabase(database);
+  const close = await openCommandSocket(folder, async (words) =>
+    (await import("./commands/command-line")).runCommand(words),
+  );
+  return () => {
+    close();
+    holdDatabase(undefined);
+  };
+}
+
+function stopOnSignal(stop: () => Promise<void>): void {
+  onStopSignal(async () => {
+    setTimeout(() => {
+      log.error(`The service is ended: requests or jobs still run ${shutdownLimit / 1_000} seconds after the signal.`);
+      process.exit(1);
+    }, shutdownLimit).unref();
+    try {
+      await stop();
+      process.exit(0);
+    } catch (error) {
+      log.error(errorFields(error), "The service did not stop cleanly.");
+      process.exit(1);
+    }
+  });
+}
+
+function reportStart(config: Config): void {
+  const { appUrl, mail, identityProvider } = config;
+  if (process.stdout.isTTY && !cluster.isWorker) return void process.stdout.write(welcome(config));
+  const externalSignIn = identityProvider?.provider ?? "off";
+  log.info({ appUrl, mail: mail.driver, externalSignIn }, `Latchkey is at ${appUrl}`);
+}
+
+/** The last lines of a start, for a person at a terminal. */
+export function welcome({ appUrl, mail, registration }: Pick<Config, "appUrl" | "mail" | "registration">): string {
+  return [
+    mail.driver === "log" ? "Mails and their links appear here." : `Mails are sent by ${mail.driver}.`,
+    `Open ${appUrl}${registration.mode === "closed" ? "/login" : "/register"}`,
+    "",
+  ].join("\n");
 }

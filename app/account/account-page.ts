@@ -13,23 +13,6 @@ type Passkeys = Awaited<ReturnType<typeof passkeysByUse>>;
 const seconds = { day: 86_400, hour: 3_600, minute: 60 } as const;
 const units = ["day", "hour", "minute"] as const;
 
-const relativeFormat = oncePerLanguage((locale) => new Intl.RelativeTimeFormat(locale));
-const nowIn = oncePerLanguage((locale) => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }).format(0, "second"));
-
-/** How long ago it was, rounded down: "now" within the first minute. @param now in ms */
-export function agoIn(language: Language, at: Date, now = Date.now()): string {
-  const age = (now - at.getTime()) / 1000;
-  const unit = units.find((unit) => age >= seconds[unit]);
-  return unit ? relativeFormat(language).format(-Math.floor(age / seconds[unit]), unit) : nowIn(language);
-}
-
-/** In ISO 8601, and in the page's language as an age and as the exact time in UTC. */
-export const shownMoment = ({ language }: Owner, at: Date) => ({
-  at: at.toISOString(),
-  ago: agoIn(language, at),
-  exact: momentIn(language, at),
-});
-
 /** This browser's session comes first, then the others, the latest first. */
 export const shownSessions = (owner: Owner, sessions: Awaited<ReturnType<typeof activeSessions>>) =>
   sessions
@@ -43,6 +26,14 @@ export const shownSessions = (owner: Owner, sessions: Awaited<ReturnType<typeof 
     }))
     .sort((one, other) => Number(other.current) - Number(one.current));
 
+/** `newName`: the proposed name of this browser's passkey; `null` if the account has the maximum number. */
+export const shownPasskeys = (owner: Owner, { usable, unusable }: Passkeys) => ({
+  items: usable.map((passkey) => shownPasskey(owner, passkey)),
+  unusable: unusable.map((passkey) => ({ ...shownPasskey(owner, passkey), madeFor: passkey.rpId ?? "" })),
+  newName: usable.length < maxPasskeys ? browserName(owner.userAgent, owner.language) : null,
+  account: signalledAccount(owner.user.id),
+});
+
 const shownPasskey = (owner: Owner, passkey: Passkeys["usable"][number]) => ({
   id: passkey.credentialId,
   name: passkey.name,
@@ -51,13 +42,22 @@ const shownPasskey = (owner: Owner, passkey: Passkeys["usable"][number]) => ({
   questioned: passkey.questionedAt != null,
 });
 
-/** `newName`: the proposed name of this browser's passkey; `null` if the account has the maximum number. */
-export const shownPasskeys = (owner: Owner, { usable, unusable }: Passkeys) => ({
-  items: usable.map((passkey) => shownPasskey(owner, passkey)),
-  unusable: unusable.map((passkey) => ({ ...shownPasskey(owner, passkey), madeFor: passkey.rpId ?? "" })),
-  newName: usable.length < maxPasskeys ? browserName(owner.userAgent, owner.language) : null,
-  account: signalledAccount(owner.user.id),
+/** In ISO 8601, and in the page's language as an age and as the exact time in UTC. */
+export const shownMoment = ({ language }: Owner, at: Date) => ({
+  at: at.toISOString(),
+  ago: agoIn(language, at),
+  exact: momentIn(language, at),
 });
+
+/** How long ago it was, rounded down: "now" within the first minute. @param now in ms */
+export function agoIn(language: Language, at: Date, now = Date.now()): string {
+  const age = (now - at.getTime()) / 1000;
+  const unit = units.find((unit) => age >= seconds[unit]);
+  return unit ? relativeFormat(language).format(-Math.floor(age / seconds[unit]), unit) : nowIn(language);
+}
+
+const relativeFormat = oncePerLanguage((locale) => new Intl.RelativeTimeFormat(locale));
+const nowIn = oncePerLanguage((locale) => new Intl.RelativeTimeFormat(locale, { numeric: "auto" }).format(0, "second"));
 
 /**
  * `offered`: the page offers a passkey, once in a browser that has signed in with a password. `upgradable`: the browser

@@ -62,24 +62,56 @@ export interface Refusal {
 
 type ActionResult = { done: string } | Refusal;
 
-const done = (text: string) => data<ActionResult>({ done: text });
-
-/** Redirects: the account page's loader would read the request's own cookie, whose session has ended. */
-function sessionsEnded(
-  request: Request,
-  { kept, tokens = 0 }: EndedOthers & { tokens?: number },
-  notice: "password_changed" | "password_removed" | "sessions_ended" | "idp_disconnected",
-): Response {
-  const location = `/dashboard?notice=${notice}${tokens > 0 ? "&tokens" : ""}`;
-  return kept ? keepSession(request, kept, location) : redirect("/login");
+interface AccountAction {
+  /** The action concerns a password: it is refused with `PASSWORDS=off`. */
+  password?: true;
+  /** The action needs a sign-in of the last 15 minutes: it changes who can sign in, or cannot be undone. */
+  recent?: true;
+  run(context: ActionContext): Promise<Response | ReturnType<typeof done | typeof refused> | "session_ended">;
 }
 
-const refused = ({ intent, email }: AccountForm, errors: Record<string, string>) =>
-  unprocessable<ActionResult>({ intent, errors, typed: { email } });
+export type Intent = keyof typeof actions;
 
-/** @param wait seconds until the next attempt is allowed */
-const throttled = ({ intent }: AccountForm, errors: Record<string, string>, wait: number) =>
-  data<ActionResult>({ intent, errors, typed: {} }, tooManyRequests(wait));
+/** Runs the action that the form names. If the session has ended meanwhile, redirects to the login page. */
+export async function runAccountAction(request: Request) {
+  const { fields: form, sent } = await readFields(request, ...fieldNames);
+  const owner = await requireUser(request, accountLogin());
+  requireAccount(request, owner, sent.account);
+  const t = textsFor(request);
+  const action = new Map<string, AccountAction>(Object.entries(actions)).get(form.intent);
+  if (!action) return refused(form, { intent: t("account.chooseAction") });
+  if (action.password && !config().passwords.on) return refused(form, { passwordLink: t("account.passwordsOff") });
+  if (action.recent) await requireRecentSignIn(request, owner);
+  const answer = await action.run({ request, t, owner, form, sent });
+  return answer === "session_ended" ? endedSession(request) : answer;
+}
+
+export const actions = {
+  "end-session": { run: endOneSession },
+  "end-other-sessions": { run: endEveryOtherSession },
+  "send-password-link": { password: true, run: sendPasswordLink },
+  "change-password": { password: true, recent: true, run: changeOwnPassword },
+  "remove-password": { password: true, recent: true, run: removeOwnPassword },
+  "connect-provider": { recent: true, run: connect },
+  "unlink-provider": { recent: true, run: disconnect },
+  "add-passkey": { recent: true, run: addOwnPasskey },
+  "remove-passkey": { recent: true, run: removeOwnPasskey },
+  "keep-passkey": { run: (context) => keep(context, context.form.passkey) },
+  "keep-provider": { run: (context) => keep(context, null) },
+  "change-name": { run: changeOwnName },
+  "change-email": { recent: true, run: changeOwnEmail },
+  "delete-account": { recent: true, run: removeAccount },
+} satisfies Record<string, AccountAction>;
+
+/** @param credentialId of a passkey; `null` for the provider */
+async function keep({ t, owner, form }: ActionContext, credentialId: string | null) {
+  const outcome = await keepWayIn(owner, credentialId);
+  if (outcome === "session_ended") return outcome;
+  if (outcome === "kept") return done(t("account.kept"));
+  if (outcome === "no_such_passkey") return refused(form, { passkey: t("account.passkeyGone") });
+  const needsPassword = config().passwords.on && !owner.user.hasPassword;
+  return refused(form, { question: t("account.keepRefused") + (needsPassword ? ` ${t("account.noPassword")}` : "") });
+}
 
 async function endOneSession({ request, t, owner, form }: ActionContext) {
   const { data: sessionId } = z.uuid().toLowerCase().safeParse(form.sessionId);
@@ -124,6 +156,10 @@ async function changeOwnPassword({ request, t, owner, form }: ActionContext) {
   if (outcome === "changed_meanwhile") return refused(form, { currentPassword: t("account.changedMeanwhile") });
   return sessionsEnded(request, outcome, "password_changed");
 }
+
+/** @param wait seconds until the next attempt is allowed */
+const throttled = ({ intent }: AccountForm, errors: Record<string, string>, wait: number) =>
+  data<ActionResult>({ intent, errors, typed: {} }, tooManyRequests(wait));
 
 const removalRefusals = {
   no_password: "account.noPassword",
@@ -175,14 +211,14 @@ async function removeOwnPasskey({ request, t, owner, form }: ActionContext) {
   return answer;
 }
 
-/** @param credentialId of a passkey; `null` for the provider */
-async function keep({ t, owner, form }: ActionContext, credentialId: string | null) {
-  const outcome = await keepWayIn(owner, credentialId);
-  if (outcome === "session_ended") return outcome;
-  if (outcome === "kept") return done(t("account.kept"));
-  if (outcome === "no_such_passkey") return refused(form, { passkey: t("account.passkeyGone") });
-  const needsPassword = config().passwords.on && !owner.user.hasPassword;
-  return refused(form, { question: t("account.keepRefused") + (needsPassword ? ` ${t("account.noPassword")}` : "") });
+/** Redirects: the account page's loader would read the request's own cookie, whose session has ended. */
+function sessionsEnded(
+  request: Request,
+  { kept, tokens = 0 }: EndedOthers & { tokens?: number },
+  notice: "password_changed" | "password_removed" | "sessions_ended" | "idp_disconnected",
+): Response {
+  const location = `/dashboard?notice=${notice}${tokens > 0 ? "&tokens" : ""}`;
+  return kept ? keepSession(request, kept, location) : redirect("/login");
 }
 
 async function changeOwnName({ t, owner, form, sent }: ActionContext) {
@@ -204,49 +240,13 @@ async function changeOwnEmail({ t, owner, form }: ActionContext) {
   return done(t("account.emailChangeSent", { email: form.email.trim(), count: linkMinutes }));
 }
 
+const done = (text: string) => data<ActionResult>({ done: text });
+
 async function removeAccount({ request, t, owner, form }: ActionContext) {
   const outcome = await deleteAccount(owner, owner.user.email, form.email);
   if (outcome === "deleted") return signOut(request, "/account-deleted", lastWayCookie.clear(request));
   return outcome === "session_ended" ? outcome : refused(form, { email: t("account.typeYourEmail") });
 }
 
-interface AccountAction {
-  /** The action concerns a password: it is refused with `PASSWORDS=off`. */
-  password?: true;
-  /** The action needs a sign-in of the last 15 minutes: it changes who can sign in, or cannot be undone. */
-  recent?: true;
-  run(context: ActionContext): Promise<Response | ReturnType<typeof done | typeof refused> | "session_ended">;
-}
-
-export const actions = {
-  "end-session": { run: endOneSession },
-  "end-other-sessions": { run: endEveryOtherSession },
-  "send-password-link": { password: true, run: sendPasswordLink },
-  "change-password": { password: true, recent: true, run: changeOwnPassword },
-  "remove-password": { password: true, recent: true, run: removeOwnPassword },
-  "connect-provider": { recent: true, run: connect },
-  "unlink-provider": { recent: true, run: disconnect },
-  "add-passkey": { recent: true, run: addOwnPasskey },
-  "remove-passkey": { recent: true, run: removeOwnPasskey },
-  "keep-passkey": { run: (context) => keep(context, context.form.passkey) },
-  "keep-provider": { run: (context) => keep(context, null) },
-  "change-name": { run: changeOwnName },
-  "change-email": { recent: true, run: changeOwnEmail },
-  "delete-account": { recent: true, run: removeAccount },
-} satisfies Record<string, AccountAction>;
-
-export type Intent = keyof typeof actions;
-
-/** Runs the action that the form names. If the session has ended meanwhile, redirects to the login page. */
-export async function runAccountAction(request: Request) {
-  const { fields: form, sent } = await readFields(request, ...fieldNames);
-  const owner = await requireUser(request, accountLogin());
-  requireAccount(request, owner, sent.account);
-  const t = textsFor(request);
-  const action = new Map<string, AccountAction>(Object.entries(actions)).get(form.intent);
-  if (!action) return refused(form, { intent: t("account.chooseAction") });
-  if (action.password && !config().passwords.on) return refused(form, { passwordLink: t("account.passwordsOff") });
-  if (action.recent) await requireRecentSignIn(request, owner);
-  const answer = await action.run({ request, t, owner, form, sent });
-  return answer === "session_ended" ? endedSession(request) : answer;
-}
+const refused = ({ intent, email }: AccountForm, errors: Record<string, string>) =>
+  unprocessable<ActionResult>({ intent, errors, typed: { email } });

@@ -24,9 +24,6 @@ export function methodNotAllowed(allow?: "GET" | "GET, HEAD, POST" | "POST"): Re
   return new Response(null, { status: 405, statusText: "Method Not Allowed", headers: allow ? { Allow: allow } : {} });
 }
 
-const isUnavailable = (error: unknown) =>
-  [DatabaseUnavailable, HashingOverloaded, SessionNotRefreshed].some((kind) => error instanceof kind);
-
 const unavailable = {
   status: 503,
   statusText: "Service Unavailable",
@@ -56,6 +53,9 @@ export async function keepTyped<T, Typed>(typed: Typed, work: () => Promise<T>) 
     return data({ ...typed, fault: requestId() }, unavailable);
   }
 }
+
+const isUnavailable = (error: unknown) =>
+  [DatabaseUnavailable, HashingOverloaded, SessionNotRefreshed].some((kind) => error instanceof kind);
 
 /** Lets the forms of a page end at a sign-in's `return_to`, or else at `AFTER_SIGN_IN`. */
 export const allowSignIn = (request: Request, returnTo: string | null) =>

@@ -59,12 +59,6 @@ export function SessionList({ sessions }: { sessions: ReturnType<typeof shownSes
   );
 }
 
-/** The email field of an action. After a refusal it has what was typed. */
-function ActionEmail({ intent, ...field }: Parameters<typeof EmailField>[0] & { intent: Intent }) {
-  const refused = useRefusal(intent);
-  return <EmailField {...field} required defaultValue={refused?.typed.email} error={refused?.errors.email} />;
-}
-
 /** The id of the form that changes the address. Browsers open its `<details>` for a link to it. */
 export const emailForm = "change-email";
 
@@ -74,18 +68,6 @@ export function openEmailForm(event: MouseEvent) {
   const field = document.querySelector<HTMLElement>(`#${emailForm} input[type=email]`);
   field?.closest("details")?.setAttribute("open", "");
   field?.focus();
-}
-
-function NameRow({ name }: { name: string | null }) {
-  const t = useTexts();
-  const refused = useRefusal("change-name");
-  return (
-    <Row name={t("account.name")} detail={name && <bdi>{name}</bdi>}>
-      <ProtectedAction label={t("account.change")} intent="change-name" submit={t("account.saveName")} anyAge>
-        <NameField defaultValue={refused?.typed.name ?? name ?? ""} error={refused?.errors.name} />
-      </ProtectedAction>
-    </Row>
-  );
 }
 
 export function AccountDetails({ name, email }: { name: string | null; email: string }) {
@@ -108,6 +90,18 @@ export function AccountDetails({ name, email }: { name: string | null; email: st
   );
 }
 
+function NameRow({ name }: { name: string | null }) {
+  const t = useTexts();
+  const refused = useRefusal("change-name");
+  return (
+    <Row name={t("account.name")} detail={name && <bdi>{name}</bdi>}>
+      <ProtectedAction label={t("account.change")} intent="change-name" submit={t("account.saveName")} anyAge>
+        <NameField defaultValue={refused?.typed.name ?? name ?? ""} error={refused?.errors.name} />
+      </ProtectedAction>
+    </Row>
+  );
+}
+
 export function DeleteAccount() {
   const t = useTexts();
   return (
@@ -119,4 +113,10 @@ export function DeleteAccount() {
       </Row>
     </Section>
   );
+}
+
+/** The email field of an action. After a refusal it has what was typed. */
+function ActionEmail({ intent, ...field }: Parameters<typeof EmailField>[0] & { intent: Intent }) {
+  const refused = useRefusal(intent);
+  return <EmailField {...field} required defaultValue={refused?.typed.email} error={refused?.errors.email} />;
 }

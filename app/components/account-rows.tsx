@@ -84,6 +84,40 @@ export function Address({ email }: { email: string }) {
   );
 }
 
+interface ProtectedActionProps extends ActionFormProps {
+  label: string;
+  how?: string;
+  open?: boolean;
+  /** Whether a sign-in of any age is enough. */
+  anyAge?: boolean;
+  after?: ReactNode;
+}
+
+export function ProtectedAction({ label, how, open = false, anyAge, after, ...form }: ProtectedActionProps) {
+  const t = useTexts();
+  const { signInAgain } = useLoaderData<{ signInAgain: boolean }>();
+  return (
+    <details open={useRefusal(form.intent) !== null || open} onToggle={focusForm}>
+      <summary className={form.danger ? "button danger" : "button quiet"}>{label}</summary>
+      {how && <p>{how}</p>}
+      {signInAgain && !anyAge && <p className="muted">{t("account.signInAgain", { count: recentSignInMinutes })}</p>}
+      <ActionForm {...form} primary={!form.danger} />
+      {after}
+    </details>
+  );
+}
+
+export function useRefusal(intent: Intent): Refusal | null {
+  const result = useActionData<Partial<Refusal>>();
+  return result?.intent === intent ? (result as Refusal) : null;
+}
+
+/** Moves the focus into a form that its owner has opened. */
+function focusForm({ currentTarget: details }: SyntheticEvent<HTMLDetailsElement>) {
+  if (!details.open || document.activeElement !== details.firstElementChild) return;
+  details.querySelector<HTMLElement>("input:not([type=hidden], [hidden]), button[type=submit]")?.focus();
+}
+
 interface ActionFormProps {
   id?: string;
   intent: Intent;
@@ -107,39 +141,5 @@ export function ActionForm({ id, intent, sessionId, submit, danger, primary, onS
         {submit}
       </SubmitButton>
     </Form>
-  );
-}
-
-export function useRefusal(intent: Intent): Refusal | null {
-  const result = useActionData<Partial<Refusal>>();
-  return result?.intent === intent ? (result as Refusal) : null;
-}
-
-interface ProtectedActionProps extends ActionFormProps {
-  label: string;
-  how?: string;
-  open?: boolean;
-  /** Whether a sign-in of any age is enough. */
-  anyAge?: boolean;
-  after?: ReactNode;
-}
-
-/** Moves the focus into a form that its owner has opened. */
-function focusForm({ currentTarget: details }: SyntheticEvent<HTMLDetailsElement>) {
-  if (!details.open || document.activeElement !== details.firstElementChild) return;
-  details.querySelector<HTMLElement>("input:not([type=hidden], [hidden]), button[type=submit]")?.focus();
-}
-
-export function ProtectedAction({ label, how, open = false, anyAge, after, ...form }: ProtectedActionProps) {
-  const t = useTexts();
-  const { signInAgain } = useLoaderData<{ signInAgain: boolean }>();
-  return (
-    <details open={useRefusal(form.intent) !== null || open} onToggle={focusForm}>
-      <summary className={form.danger ? "button danger" : "button quiet"}>{label}</summary>
-      {how && <p>{how}</p>}
-      {signInAgain && !anyAge && <p className="muted">{t("account.signInAgain", { count: recentSignInMinutes })}</p>}
-      <ActionForm {...form} primary={!form.danger} />
-      {after}
-    </details>
   );
 }

@@ -3,44 +3,6 @@ import { withReturnTo } from "~/answers/return-to";
 import { usePage, useTexts } from "~/document/page-context";
 import { CopyButton, Mark } from "./form-controls";
 
-/** A part of a button's accessible name: this browser signed in last with this button. */
-export function LastUsed() {
-  const t = useTexts();
-  return (
-    <>
-      {" "}
-      <small className="mark-last">{t("login.lastUsed")}</small>
-    </>
-  );
-}
-
-/** Says that the provider's button does not work in this app's browser, and offers another browser. */
-function WayOut({ app, address, openUrl, provider }: InAppBrowser & { provider: string }) {
-  const t = useTexts();
-  return (
-    <>
-      <p className="notice calm">
-        {app === null ? t("inApp.unknown", { provider }) : t("inApp.app", { app, provider })}
-      </p>
-      {openUrl === null ? (
-        <div className="field">
-          <p>{t("inApp.copy")}</p>
-          <p className="value" dir="ltr">
-            {address}
-          </p>
-          <CopyButton text={address} />
-        </div>
-      ) : (
-        <p>
-          <a href={openUrl} className="button">
-            {t("inApp.open")}
-          </a>
-        </p>
-      )}
-    </>
-  );
-}
-
 interface ExternalSignInProps {
   provider: string | null;
   inApp: InAppBrowser | null;
@@ -73,6 +35,44 @@ export function ExternalSignIn(props: ExternalSignInProps) {
           </a>
         )}
       </p>
+    </>
+  );
+}
+
+/** Says that the provider's button does not work in this app's browser, and offers another browser. */
+function WayOut({ app, address, openUrl, provider }: InAppBrowser & { provider: string }) {
+  const t = useTexts();
+  return (
+    <>
+      <p className="notice calm">
+        {app === null ? t("inApp.unknown", { provider }) : t("inApp.app", { app, provider })}
+      </p>
+      {openUrl === null ? (
+        <div className="field">
+          <p>{t("inApp.copy")}</p>
+          <p className="value" dir="ltr">
+            {address}
+          </p>
+          <CopyButton text={address} />
+        </div>
+      ) : (
+        <p>
+          <a href={openUrl} className="button">
+            {t("inApp.open")}
+          </a>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** A part of a button's accessible name: this browser signed in last with this button. */
+export function LastUsed() {
+  const t = useTexts();
+  return (
+    <>
+      {" "}
+      <small className="mark-last">{t("login.lastUsed")}</small>
     </>
   );
 }

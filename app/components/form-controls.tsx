@@ -16,6 +16,79 @@ export interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   children?: ReactNode;
 }
 
+/** The name of a person, which need not be given. */
+export function NameField(input: Pick<FieldProps, "defaultValue" | "error">) {
+  const t = useTexts();
+  return <Field label={t("common.name")} name="name" autoComplete="name" dir="auto" {...input} />;
+}
+
+/** The symbol of a way to sign in, which a screen reader does not name. */
+export function Mark({ of }: { of: string }) {
+  return (
+    <svg className="mark" aria-hidden="true" focusable="false">
+      <use href={`${marks}#${of}`} />
+    </svg>
+  );
+}
+
+/** Only a page on https, or on this computer, may write to the clipboard. */
+export function CopyButton({ text }: { text: string }) {
+  const t = useTexts();
+  const [isCopied, setIsCopied] = useState(false);
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => setIsCopied(true),
+      () => {},
+    );
+  if (!useHydrated() || !navigator.clipboard) return null;
+  return (
+    <button type="button" className="button" aria-live="polite" onClick={copy}>
+      {t(isCopied ? "inApp.copied" : "inApp.copyButton")}
+    </button>
+  );
+}
+
+/** Names the account of the page: another one may be signed in when the form is sent. */
+export function AccountField() {
+  const { account } = useLoaderData<{ account?: string }>();
+  return account && <input type="hidden" name="account" value={account} />;
+}
+
+interface EmailFormProps {
+  action: string;
+  email: string;
+  submit: string;
+  quiet?: boolean;
+}
+
+export function EmailForm({ action, email, submit, quiet }: EmailFormProps) {
+  return (
+    <Form method="post" action={action}>
+      <EmailField required defaultValue={email} enterKeyHint="send" />
+      <SubmitButton {...(quiet && { className: "quiet" })}>{submit}</SubmitButton>
+    </Form>
+  );
+}
+
+/** The email field. Password managers take it for the user name. */
+export function EmailField(input: Partial<Omit<FieldProps, "type">>) {
+  const t = useTexts();
+  return (
+    <Field
+      label={t("common.email")}
+      name="email"
+      type="email"
+      dir="ltr"
+      autoComplete="username"
+      inputMode="email"
+      autoCapitalize="none"
+      autoCorrect="off"
+      spellCheck={false}
+      {...input}
+    />
+  );
+}
+
 export function Field({ label, error, hint, end, "aria-describedby": describedBy, ...input }: FieldProps) {
   const id = useId();
   const { errors = {} } = useActionData<{ errors?: Record<string, string | undefined> }>() ?? {};
@@ -53,57 +126,6 @@ export function Field({ label, error, hint, end, "aria-describedby": describedBy
   );
 }
 
-/** The email field. Password managers take it for the user name. */
-export function EmailField(input: Partial<Omit<FieldProps, "type">>) {
-  const t = useTexts();
-  return (
-    <Field
-      label={t("common.email")}
-      name="email"
-      type="email"
-      dir="ltr"
-      autoComplete="username"
-      inputMode="email"
-      autoCapitalize="none"
-      autoCorrect="off"
-      spellCheck={false}
-      {...input}
-    />
-  );
-}
-
-/** The name of a person, which need not be given. */
-export function NameField(input: Pick<FieldProps, "defaultValue" | "error">) {
-  const t = useTexts();
-  return <Field label={t("common.name")} name="name" autoComplete="name" dir="auto" {...input} />;
-}
-
-/** The symbol of a way to sign in, which a screen reader does not name. */
-export function Mark({ of }: { of: string }) {
-  return (
-    <svg className="mark" aria-hidden="true" focusable="false">
-      <use href={`${marks}#${of}`} />
-    </svg>
-  );
-}
-
-/** Only a page on https, or on this computer, may write to the clipboard. */
-export function CopyButton({ text }: { text: string }) {
-  const t = useTexts();
-  const [isCopied, setIsCopied] = useState(false);
-  const copy = () =>
-    navigator.clipboard.writeText(text).then(
-      () => setIsCopied(true),
-      () => {},
-    );
-  if (!useHydrated() || !navigator.clipboard) return null;
-  return (
-    <button type="button" className="button" aria-live="polite" onClick={copy}>
-      {t(isCopied ? "inApp.copied" : "inApp.copyButton")}
-    </button>
-  );
-}
-
 interface SubmitButtonProps {
   children: ReactNode;
   className?: "quiet" | "danger";
@@ -125,27 +147,5 @@ export function SubmitButton({ children, className, ...fields }: SubmitButtonPro
     >
       {children}
     </button>
-  );
-}
-
-/** Names the account of the page: another one may be signed in when the form is sent. */
-export function AccountField() {
-  const { account } = useLoaderData<{ account?: string }>();
-  return account && <input type="hidden" name="account" value={account} />;
-}
-
-interface EmailFormProps {
-  action: string;
-  email: string;
-  submit: string;
-  quiet?: boolean;
-}
-
-export function EmailForm({ action, email, submit, quiet }: EmailFormProps) {
-  return (
-    <Form method="post" action={action}>
-      <EmailField required defaultValue={email} enterKeyHint="send" />
-      <SubmitButton {...(quiet && { className: "quiet" })}>{submit}</SubmitButton>
-    </Form>
   );
 }

@@ -16,82 +16,6 @@ const pages = {
 
 type LinkPurpose = keyof typeof pages;
 
-/** Of the link itself, so that a reload or another language after a refusal still has it. */
-const addressOf = ({ email, token, return_to: returnTo }: LinkParameters) =>
-  withReturnTo(`?${new URLSearchParams({ email, token })}`, returnTo);
-
-interface WayInFormProps {
-  purpose: LinkPurpose;
-  link: LinkParameters;
-  refused: LinkRefusal | undefined;
-  passkeys: boolean;
-  externalSignIn?: ReactNode;
-}
-
-interface PasskeyInsteadProps {
-  purpose: LinkPurpose;
-  link: LinkParameters;
-  or: boolean;
-}
-
-function PasskeyInstead({ purpose, link, or }: PasskeyInsteadProps) {
-  const t = useTexts();
-  const submit = useSubmit();
-  const [isKnown, setIsKnown] = useState(false);
-
-  /** If it fails, the server gets a text that is no answer, and says what works: the link may be used by now. */
-  async function create(event: FormEvent) {
-    event.preventDefault();
-    const { email, token, return_to: returnTo } = link;
-    const passkey = await import("~/components/passkey.client")
-      .then(({ createPasskey }) => createPasskey({ purpose, email, token }))
-      .catch((error: Error) => (error.name === "InvalidStateError" ? "known" : "failed"));
-    setIsKnown(passkey === "known");
-    if (passkey === null || passkey === "known") return;
-    const name = document.querySelector<HTMLInputElement>("input[name=name]")?.value;
-    const fields = { email, token, passkey, ...(name && { name }), ...(returnTo && { [returnToName]: returnTo }) };
-    submit(fields, { method: "post", action: addressOf(link) });
-  }
-
-  return (
-    <div {...usePasskeySupport()}>
-      {or && <p className="or">{t("common.or")}</p>}
-      {isKnown && (
-        <Notice role="alert">
-          <Text of="link.passkeyExists" part={<Link to={withReturnTo("/login?notice=passkey", link.return_to)} />} />
-        </Notice>
-      )}
-      <Form method="post" action={addressOf(link)} onSubmit={create}>
-        <SubmitButton className="quiet" intent="passkey">
-          {t("link.passkeyInstead")}
-          <Mark of="passkey" />
-        </SubmitButton>
-      </Form>
-    </div>
-  );
-}
-
-/** Sets a password, or a passkey in its place. For an invited person, the provider is a third way. */
-function WayInForm({ purpose, link, refused, passkeys, externalSignIn }: WayInFormProps) {
-  const t = useTexts();
-  const { email, token, name, return_to: returnTo } = link;
-  return (
-    <>
-      {refused?.errors?.passkey && <Notice role="alert">{refused.errors.passkey}</Notice>}
-      <Form method="post" action={addressOf(link)}>
-        <input type="hidden" name="token" value={token} />
-        {returnTo && <input type="hidden" name={returnToName} value={returnTo} />}
-        <EmailField value={email} readOnly error={refused?.errors?.email} />
-        {purpose === "register" && <NameField defaultValue={name} error={refused?.errors?.name} />}
-        <NewPasswordFields of="Password" email={email} errors={refused?.errors ?? {}} />
-        <SubmitButton>{t(pages[purpose].submit)}</SubmitButton>
-      </Form>
-      {externalSignIn}
-      {passkeys && <PasskeyInstead purpose={purpose} link={link} or={!externalSignIn} />}
-    </>
-  );
-}
-
 interface MailedLinkPageProps {
   purpose: LinkPurpose;
   /** What stands before the form of a link that works. */
@@ -137,3 +61,79 @@ export function MailedLinkPage({ purpose, before, externalSignIn }: MailedLinkPa
     </Page>
   );
 }
+
+interface WayInFormProps {
+  purpose: LinkPurpose;
+  link: LinkParameters;
+  refused: LinkRefusal | undefined;
+  passkeys: boolean;
+  externalSignIn?: ReactNode;
+}
+
+/** Sets a password, or a passkey in its place. For an invited person, the provider is a third way. */
+function WayInForm({ purpose, link, refused, passkeys, externalSignIn }: WayInFormProps) {
+  const t = useTexts();
+  const { email, token, name, return_to: returnTo } = link;
+  return (
+    <>
+      {refused?.errors?.passkey && <Notice role="alert">{refused.errors.passkey}</Notice>}
+      <Form method="post" action={addressOf(link)}>
+        <input type="hidden" name="token" value={token} />
+        {returnTo && <input type="hidden" name={returnToName} value={returnTo} />}
+        <EmailField value={email} readOnly error={refused?.errors?.email} />
+        {purpose === "register" && <NameField defaultValue={name} error={refused?.errors?.name} />}
+        <NewPasswordFields of="Password" email={email} errors={refused?.errors ?? {}} />
+        <SubmitButton>{t(pages[purpose].submit)}</SubmitButton>
+      </Form>
+      {externalSignIn}
+      {passkeys && <PasskeyInstead purpose={purpose} link={link} or={!externalSignIn} />}
+    </>
+  );
+}
+
+interface PasskeyInsteadProps {
+  purpose: LinkPurpose;
+  link: LinkParameters;
+  or: boolean;
+}
+
+function PasskeyInstead({ purpose, link, or }: PasskeyInsteadProps) {
+  const t = useTexts();
+  const submit = useSubmit();
+  const [isKnown, setIsKnown] = useState(false);
+
+  /** If it fails, the server gets a text that is no answer, and says what works: the link may be used by now. */
+  async function create(event: FormEvent) {
+    event.preventDefault();
+    const { email, token, return_to: returnTo } = link;
+    const passkey = await import("~/components/passkey.client")
+      .then(({ createPasskey }) => createPasskey({ purpose, email, token }))
+      .catch((error: Error) => (error.name === "InvalidStateError" ? "known" : "failed"));
+    setIsKnown(passkey === "known");
+    if (passkey === null || passkey === "known") return;
+    const name = document.querySelector<HTMLInputElement>("input[name=name]")?.value;
+    const fields = { email, token, passkey, ...(name && { name }), ...(returnTo && { [returnToName]: returnTo }) };
+    submit(fields, { method: "post", action: addressOf(link) });
+  }
+
+  return (
+    <div {...usePasskeySupport()}>
+      {or && <p className="or">{t("common.or")}</p>}
+      {isKnown && (
+        <Notice role="alert">
+          <Text of="link.passkeyExists" part={<Link to={withReturnTo("/login?notice=passkey", link.return_to)} />} />
+        </Notice>
+      )}
+      <Form method="post" action={addressOf(link)} onSubmit={create}>
+        <SubmitButton className="quiet" intent="passkey">
+          {t("link.passkeyInstead")}
+          <Mark of="passkey" />
+        </SubmitButton>
+      </Form>
+    </div>
+  );
+}
+
+/** Of the link itself, so that a reload or another language after a refusal still has it. */
+const addressOf = ({ email, token, return_to: returnTo }: LinkParameters) =>
+  withReturnTo(`?${new URLSearchParams({ email, token })}`, returnTo);

@@ -6,40 +6,6 @@ import { returnToName, withReturnTo } from "~/answers/return-to";
 import { Text, usePage } from "~/document/page-context";
 import { errorTexts } from "~/document/title";
 
-const logo = (
-  <svg viewBox="0 0 32 32" aria-hidden="true" focusable="false">
-    <rect width="32" height="32" rx="8" fill="currentColor" />
-    <g fill="none" stroke="var(--pico-primary-inverse)" strokeWidth="2.75" strokeLinecap="round" strokeLinejoin="round">
-      <circle cx="13" cy="10.5" r="4.25" />
-      <path d="M13 14.75V25.5h8M13 20h5" />
-    </g>
-  </svg>
-);
-
-interface PageProps {
-  title: string;
-  wide?: boolean;
-  children: ReactNode;
-}
-
-export function Page({ title, wide, children }: PageProps) {
-  const { brand } = usePage();
-  return (
-    <>
-      <header>
-        <a href="/" className="logo">
-          {brand.logo ? <img src={brand.logo} alt="" /> : logo}
-          {brand.name}
-        </a>
-      </header>
-      <main className={wide ? "wide" : undefined}>
-        <h1 tabIndex={-1}>{title}</h1>
-        {children}
-      </main>
-    </>
-  );
-}
-
 /** The brand's links, and each language by its own name. With a plain form, the browser loads the whole page again. */
 export function Footer() {
   const { t, language, brand } = usePage();
@@ -75,6 +41,14 @@ export function Footer() {
   );
 }
 
+/** Shown above a form that has to be sent again. */
+export const Unavailable = ({ requestId }: { requestId: string | undefined }) => (
+  <Notice role="alert">
+    {usePage().t("errors.text503")}
+    <Fault requestId={requestId} />
+  </Notice>
+);
+
 interface NoticeProps {
   id?: string;
   role: "status" | "alert";
@@ -91,26 +65,6 @@ export function Notice({ id, role, look, children }: NoticeProps) {
     </div>
   );
 }
-
-/** The request's id in the log, which users can quote when they ask for help. */
-function Fault({ requestId }: { requestId: string | undefined }) {
-  const { t, brand } = usePage();
-  const address = brand.supportEmail;
-  return (
-    <p>
-      {address && <Text of="errors.support" values={{ address }} part={<Link to={mailtoUrl(address)} dir="ltr" />} />}{" "}
-      {requestId && t("errors.requestId", { id: requestId })}
-    </p>
-  );
-}
-
-/** Shown above a form that has to be sent again. */
-export const Unavailable = ({ requestId }: { requestId: string | undefined }) => (
-  <Notice role="alert">
-    {usePage().t("errors.text503")}
-    <Fault requestId={requestId} />
-  </Notice>
-);
 
 export function LeaveProvider({ providerLogout }: { providerLogout: string | null }) {
   const { t } = usePage();
@@ -136,6 +90,18 @@ export function ErrorPage({ status, requestId }: { status: number; requestId?: s
   );
 }
 
+/** The request's id in the log, which users can quote when they ask for help. */
+function Fault({ requestId }: { requestId: string | undefined }) {
+  const { t, brand } = usePage();
+  const address = brand.supportEmail;
+  return (
+    <p>
+      {address && <Text of="errors.support" values={{ address }} part={<Link to={mailtoUrl(address)} dir="ltr" />} />}{" "}
+      {requestId && t("errors.requestId", { id: requestId })}
+    </p>
+  );
+}
+
 /** For every page about passwords, with `PASSWORDS=off`. */
 export function NoPasswords() {
   const { t, passwordless } = usePage();
@@ -147,5 +113,39 @@ export function NoPasswords() {
         <Link to={withReturnTo("/login", returnTo)}>{t("common.backToLogin")}</Link>
       </p>
     </Page>
+  );
+}
+
+const logo = (
+  <svg viewBox="0 0 32 32" aria-hidden="true" focusable="false">
+    <rect width="32" height="32" rx="8" fill="currentColor" />
+    <g fill="none" stroke="var(--pico-primary-inverse)" strokeWidth="2.75" strokeLinecap="round" strokeLinejoin="round">
+      <circle cx="13" cy="10.5" r="4.25" />
+      <path d="M13 14.75V25.5h8M13 20h5" />
+    </g>
+  </svg>
+);
+
+interface PageProps {
+  title: string;
+  wide?: boolean;
+  children: ReactNode;
+}
+
+export function Page({ title, wide, children }: PageProps) {
+  const { brand } = usePage();
+  return (
+    <>
+      <header>
+        <a href="/" className="logo">
+          {brand.logo ? <img src={brand.logo} alt="" /> : logo}
+          {brand.name}
+        </a>
+      </header>
+      <main className={wide ? "wide" : undefined}>
+        <h1 tabIndex={-1}>{title}</h1>
+        {children}
+      </main>
+    </>
   );
 }

@@ -7,16 +7,6 @@ import { LastUsed } from "./external-sign-in";
 import { Mark, SubmitButton } from "./form-controls";
 import { Notice } from "./page";
 
-/** The library would make the first load too large. Browsers without these functions show only the button. */
-async function suggestPasskey(signal: AbortSignal): Promise<string | null> {
-  const { parseRequestOptionsFromJSON: parse, isConditionalMediationAvailable } = PublicKeyCredential;
-  if (!parse || !(await isConditionalMediationAvailable?.call(PublicKeyCredential))) return null;
-  const body = new URLSearchParams({ purpose: "sign-in" });
-  const options = await fetch("/auth/passkey", { method: "POST", body, signal });
-  const publicKey = parse.call(PublicKeyCredential, await options.json());
-  return JSON.stringify(await navigator.credentials.get({ mediation: "conditional", publicKey, signal }));
-}
-
 const renewal = PASSKEY_CHALLENGE_TTL_MS - 60_000; // ms: before the challenge of a suggestion expires
 
 interface PasskeySignInProps {
@@ -80,4 +70,14 @@ export function PasskeySignIn({ returnTo, maxAge, or, lastUsed }: PasskeySignInP
       </Form>
     </div>
   );
+}
+
+/** The library would make the first load too large. Browsers without these functions show only the button. */
+async function suggestPasskey(signal: AbortSignal): Promise<string | null> {
+  const { parseRequestOptionsFromJSON: parse, isConditionalMediationAvailable } = PublicKeyCredential;
+  if (!parse || !(await isConditionalMediationAvailable?.call(PublicKeyCredential))) return null;
+  const body = new URLSearchParams({ purpose: "sign-in" });
+  const options = await fetch("/auth/passkey", { method: "POST", body, signal });
+  const publicKey = parse.call(PublicKeyCredential, await options.json());
+  return JSON.stringify(await navigator.credentials.get({ mediation: "conditional", publicKey, signal }));
 }

@@ -3,11 +3,11 @@ import { startAuthentication, startRegistration } from "@simplewebauthn/browser"
 /** A purpose of `/auth/passkey`; a mailed link stands in for a session. */
 type Creation = { purpose: "add" } | { purpose: "reset" | "register"; email: string; token: string };
 
-async function optionsFor(asked: Creation | { purpose: "sign-in" }) {
-  const answer = await fetch("/auth/passkey", { method: "POST", body: new URLSearchParams(asked) });
-  if (!answer.ok) throw new Error(`No options: status ${answer.status}`);
-  return answer.json();
-}
+export const createPasskey = async (asked: Creation) =>
+  answerOf(startRegistration({ optionsJSON: await optionsFor(asked) }));
+
+export const askForPasskey = async () =>
+  answerOf(startAuthentication({ optionsJSON: await optionsFor({ purpose: "sign-in" }) }));
 
 /** Each resolves with the authenticator's answer, as JSON; with `null` when the user declines. */
 const answerOf = (ceremony: Promise<object>) =>
@@ -16,8 +16,8 @@ const answerOf = (ceremony: Promise<object>) =>
     throw error;
   });
 
-export const createPasskey = async (asked: Creation) =>
-  answerOf(startRegistration({ optionsJSON: await optionsFor(asked) }));
-
-export const askForPasskey = async () =>
-  answerOf(startAuthentication({ optionsJSON: await optionsFor({ purpose: "sign-in" }) }));
+async function optionsFor(asked: Creation | { purpose: "sign-in" }) {
+  const answer = await fetch("/auth/passkey", { method: "POST", body: new URLSearchParams(asked) });
+  if (!answer.ok) throw new Error(`No options: status ${answer.status}`);
+  return answer.json();
+}

@@ -3,6 +3,39 @@ import { type KeyboardEvent, useEffect, useState } from "react";
 import { useHydrated, usePage } from "~/document/page-context";
 import { Field, type FieldProps } from "./form-controls";
 
+interface NewPasswordProps {
+  /** "New" beside the current password: an account of a mailed link may have none. */
+  of: "Password" | "New";
+  email: string;
+  errors: Record<string, string>;
+}
+
+export function NewPasswordFields({ of, email, errors }: NewPasswordProps) {
+  const { shortestPassword } = usePage();
+  const [password, setPassword] = useState("");
+  return (
+    <>
+      <PasswordField
+        of={of}
+        name="password"
+        autoComplete="new-password"
+        minLength={shortestPassword}
+        enterKeyHint="next"
+        error={errors.password}
+        hint={<PasswordStrength password={password} email={email} />}
+        onInput={(input) => setPassword(input.currentTarget.value)}
+      />
+      <PasswordField
+        of="Again"
+        name="passwordConfirmation"
+        autoComplete="new-password"
+        enterKeyHint="go"
+        error={errors.passwordConfirmation}
+      />
+    </>
+  );
+}
+
 type PasswordFieldProps = Omit<FieldProps, "type" | "end" | "label"> & {
   of: "Password" | "Current" | "New" | "Again";
 };
@@ -81,38 +114,5 @@ function PasswordStrength({ password, email }: { password: string; email: string
       <progress className="strength" aria-hidden="true" max={5} value={shown + 1} />
       {tooShort ? t("strength.tooShort", { count }) : t(`strength.score${score}`)}
     </span>
-  );
-}
-
-interface NewPasswordProps {
-  /** "New" beside the current password: an account of a mailed link may have none. */
-  of: "Password" | "New";
-  email: string;
-  errors: Record<string, string>;
-}
-
-export function NewPasswordFields({ of, email, errors }: NewPasswordProps) {
-  const { shortestPassword } = usePage();
-  const [password, setPassword] = useState("");
-  return (
-    <>
-      <PasswordField
-        of={of}
-        name="password"
-        autoComplete="new-password"
-        minLength={shortestPassword}
-        enterKeyHint="next"
-        error={errors.password}
-        hint={<PasswordStrength password={password} email={email} />}
-        onInput={(input) => setPassword(input.currentTarget.value)}
-      />
-      <PasswordField
-        of="Again"
-        name="passwordConfirmation"
-        autoComplete="new-password"
-        enterKeyHint="go"
-        error={errors.passwordConfirmation}
-      />
-    </>
   );
 }

@@ -4,57 +4,6 @@ import { ActionForm, Address, ProtectedAction, Row, Section, useRefusal } from "
 import { PasskeyRow, Passkeys, type PasskeysOfAccount } from "./passkeys";
 import { NewPasswordFields, PasswordField } from "./password-field";
 
-function ChangePassword({ email }: { email: string }) {
-  const t = useTexts();
-  const errors = useRefusal("change-password")?.errors ?? {};
-  return (
-    <ProtectedAction
-      label={t("account.change")}
-      intent="change-password"
-      submit={t("account.savePassword")}
-      after={
-        <>
-          <p className="muted">{t("account.forgotCurrentPassword")}</p>
-          <ActionForm intent="send-password-link" submit={t("account.mailPasswordLink")} />
-        </>
-      }
-    >
-      {/* Not sent: password managers take it for the user name. */}
-      <input type="email" autoComplete="username" value={email} readOnly hidden />
-      <PasswordField
-        of="Current"
-        name="currentPassword"
-        autoComplete="current-password"
-        enterKeyHint="next"
-        error={errors.currentPassword}
-      />
-      <NewPasswordFields of="New" email={email} errors={errors} />
-      <p className="muted">{t("account.otherSessionsEnd")}</p>
-    </ProtectedAction>
-  );
-}
-
-type ConnectedProviderProps = PropsWithChildren<Pick<WaysInProps, "provider" | "password" | "passkeys">>;
-
-function ConnectedProvider({ provider, password, passkeys, children }: ConnectedProviderProps) {
-  const { t, passwordless } = usePage();
-  const canDisconnect = passwordless === null && (password || Boolean(passkeys?.items.length));
-  return (
-    <Row name={provider} detail={t("account.isConnected")}>
-      {children}
-      {canDisconnect && (
-        <ProtectedAction
-          label={t("account.disconnect")}
-          how={t("account.disconnectWarning", { provider })}
-          intent="unlink-provider"
-          submit={t("account.disconnectProvider", { provider })}
-          danger
-        />
-      )}
-    </Row>
-  );
-}
-
 interface WaysInProps {
   email: string;
   name: string | null;
@@ -106,6 +55,36 @@ export function WaysIn({ email, name, password, linked, linkQuestioned, canConne
   );
 }
 
+function ChangePassword({ email }: { email: string }) {
+  const t = useTexts();
+  const errors = useRefusal("change-password")?.errors ?? {};
+  return (
+    <ProtectedAction
+      label={t("account.change")}
+      intent="change-password"
+      submit={t("account.savePassword")}
+      after={
+        <>
+          <p className="muted">{t("account.forgotCurrentPassword")}</p>
+          <ActionForm intent="send-password-link" submit={t("account.mailPasswordLink")} />
+        </>
+      }
+    >
+      {/* Not sent: password managers take it for the user name. */}
+      <input type="email" autoComplete="username" value={email} readOnly hidden />
+      <PasswordField
+        of="Current"
+        name="currentPassword"
+        autoComplete="current-password"
+        enterKeyHint="next"
+        error={errors.currentPassword}
+      />
+      <NewPasswordFields of="New" email={email} errors={errors} />
+      <p className="muted">{t("account.otherSessionsEnd")}</p>
+    </ProtectedAction>
+  );
+}
+
 /** The ways to sign in that are in question, because somebody else may have added them. */
 export function Questions({ linked, linkQuestioned, password, provider, passkeys }: WaysInProps) {
   const t = useTexts();
@@ -127,5 +106,26 @@ export function Questions({ linked, linkQuestioned, password, provider, passkeys
         </ConnectedProvider>
       )}
     </Section>
+  );
+}
+
+type ConnectedProviderProps = PropsWithChildren<Pick<WaysInProps, "provider" | "password" | "passkeys">>;
+
+function ConnectedProvider({ provider, password, passkeys, children }: ConnectedProviderProps) {
+  const { t, passwordless } = usePage();
+  const canDisconnect = passwordless === null && (password || Boolean(passkeys?.items.length));
+  return (
+    <Row name={provider} detail={t("account.isConnected")}>
+      {children}
+      {canDisconnect && (
+        <ProtectedAction
+          label={t("account.disconnect")}
+          how={t("account.disconnectWarning", { provider })}
+          intent="unlink-provider"
+          submit={t("account.disconnectProvider", { provider })}
+          danger
+        />
+      )}
+    </Row>
   );
 }

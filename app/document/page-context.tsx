@@ -26,12 +26,6 @@ export function PageProvider({ content, children }: { content: PageContent; chil
   return <PageContext.Provider value={{ ...content, t }}>{children}</PageContext.Provider>;
 }
 
-export function usePage(): Page {
-  const page = useContext(PageContext);
-  if (!page) throw new Error("The page has no content.");
-  return page;
-}
-
 export const useTexts = () => usePage().t;
 
 export type PageText = TextKey<PageTexts>;
@@ -61,6 +55,12 @@ export function PageForBrowser() {
   return <data id={elementId} value={JSON.stringify(content)} hidden />;
 }
 
+export function usePage(): Page {
+  const page = useContext(PageContext);
+  if (!page) throw new Error("The page has no content.");
+  return page;
+}
+
 export async function pageOfDocument(): Promise<PageContent> {
   const value = document.getElementById(elementId)?.getAttribute("value") ?? "";
   const content: Omit<PageContent, "texts" | "nonce"> = JSON.parse(value);
@@ -70,10 +70,10 @@ export async function pageOfDocument(): Promise<PageContent> {
   return { ...content, texts: await answer.json(), nonce: "" };
 }
 
-/** Attributes of a `<link>` whose file is not needed to show the page. React 18 does not know `fetchPriority`. */
-export const lowPriority: object = { fetchpriority: "low" };
-
-const never = () => () => {};
+/** Attributes of an element for browsers with passkeys. Its space is kept until hydration, so that nothing moves. */
+export function usePasskeySupport(): { className?: string; hidden?: boolean } {
+  return useHydrated() ? { hidden: !("PublicKeyCredential" in window) } : { className: "scripted" };
+}
 
 /** False in the server's HTML and during hydration, true afterwards. Without JavaScript it stays false. */
 export const useHydrated = () =>
@@ -83,7 +83,7 @@ export const useHydrated = () =>
     () => false,
   );
 
-/** Attributes of an element for browsers with passkeys. Its space is kept until hydration, so that nothing moves. */
-export function usePasskeySupport(): { className?: string; hidden?: boolean } {
-  return useHydrated() ? { hidden: !("PublicKeyCredential" in window) } : { className: "scripted" };
-}
+/** Attributes of a `<link>` whose file is not needed to show the page. React 18 does not know `fetchPriority`. */
+export const lowPriority: object = { fetchpriority: "low" };
+
+const never = () => () => {};

@@ -13,15 +13,6 @@ export function preloadRoutesOnly(manifest: Manifest): void {
   for (const route of Object.values(manifest.routes)) delete route.imports;
 }
 
-/** Maps each route to the routes with its path: itself, its index routes and its pathless child routes. */
-function routesByPath({ routes }: Manifest): Map<string, string[]> {
-  const atPathOf = (parent: string): string[] =>
-    Object.values(routes)
-      .filter(({ parentId, index, path }) => parentId === parent && (index || path === undefined))
-      .flatMap(({ id }) => [id, ...atPathOf(id)]);
-  return new Map(Object.keys(routes).map((id) => [id, [id, ...atPathOf(id)]]));
-}
-
 /**
  * Prepares the context from which `RemixServer` renders a page. It has only the routes of this page and those at the
  * same paths: all routes of the manifest take a tenth of a page's time. It has the loaders' data, which Remix would
@@ -44,8 +35,14 @@ export function renderedOnce(manifest: Manifest): (context: EntryContext) => Pro
   };
 }
 
-const withLowPriority = (child: ReactNode) =>
-  isValidElement(child) && child.type === "link" ? cloneElement(child, lowPriority) : child;
+/** Maps each route to the routes with its path: itself, its index routes and its pathless child routes. */
+function routesByPath({ routes }: Manifest): Map<string, string[]> {
+  const atPathOf = (parent: string): string[] =>
+    Object.values(routes)
+      .filter(({ parentId, index, path }) => parentId === parent && (index || path === undefined))
+      .flatMap(({ id }) => [id, ...atPathOf(id)]);
+  return new Map(Object.keys(routes).map((id) => [id, [id, ...atPathOf(id)]]));
+}
 
 /** With all cookies blocked, reading `sessionStorage` throws in `ScrollRestoration` and in the loading of routes. */
 const storageFallback =
@@ -74,3 +71,6 @@ export function PageScripts() {
   const scripts = Scripts({ nonce: usePage().nonce });
   return scripts && <>{Children.map(scripts.props.children, withLowPriority)}</>;
 }
+
+const withLowPriority = (child: ReactNode) =>
+  isValidElement(child) && child.type === "link" ? cloneElement(child, lowPriority) : child;

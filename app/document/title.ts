@@ -14,6 +14,21 @@ interface Search {
 
 export const titled = (title: PlainPageText, search: Search = {}) => ({ title, ...search });
 
+/** Search engines may list a page only without a query, which can hold an address, a token or a notice. */
+export function useHead(errorStatus: number | null) {
+  const { t, brand } = usePage();
+  const { search } = useLocation();
+  const handle = usePageHandle();
+  if (errorStatus !== null) return { title: `${t(errorTexts(errorStatus).title)} · ${brand.name}`, listed: false };
+  if (!handle) return { title: brand.name, listed: false };
+  const { title, description, listed } = handle;
+  return {
+    title: `${t(title)} · ${brand.name}`,
+    description: description && t(description, { brand: brand.name }),
+    listed: listed && search === "",
+  };
+}
+
 export const noPasswords = titled("noPasswords.title");
 
 /** With `PASSWORDS=off`, one page replaces all pages about passwords. */
@@ -41,19 +56,4 @@ const errorLinks = {
 export function errorTexts(answered: number) {
   const status = answered in errorLinks ? (answered as keyof typeof errorLinks) : 500;
   return { title: `errors.title${status}`, text: `errors.text${status}`, link: errorLinks[status] } as const;
-}
-
-/** Search engines may list a page only without a query, which can hold an address, a token or a notice. */
-export function useHead(errorStatus: number | null) {
-  const { t, brand } = usePage();
-  const { search } = useLocation();
-  const handle = usePageHandle();
-  if (errorStatus !== null) return { title: `${t(errorTexts(errorStatus).title)} · ${brand.name}`, listed: false };
-  if (!handle) return { title: brand.name, listed: false };
-  const { title, description, listed } = handle;
-  return {
-    title: `${t(title)} · ${brand.name}`,
-    description: description && t(description, { brand: brand.name }),
-    listed: listed && search === "",
-  };
 }

@@ -7,6 +7,12 @@ import { longestName } from "#server/rules";
 import { keepTyped, respond } from "~/answers/responses";
 import { passwordMessage, readFields } from "./form";
 
+export interface LinkRefusal {
+  typed: Record<string, string>;
+  invalidLink?: string;
+  errors?: Record<string, string>;
+}
+
 /** Runs the action of a form that asks for a mail. The answer is the same for every address. */
 export function askForMail(request: Request, ask: (email: string) => Promise<unknown>) {
   return respond(async () => {
@@ -19,6 +25,31 @@ export function askForMail(request: Request, ask: (email: string) => Promise<unk
   });
 }
 
+export interface WayInLink extends OpenedLink {
+  /** Whether the page offers a passkey in place of a password. */
+  passkeys: boolean;
+  /** Whether a new link is for invited people alone. */
+  registrationClosed?: boolean;
+}
+
+type LinkReader = (link: LinkParameters) => Promise<boolean>;
+
+/** A link whose form sets a password, or a passkey in its place. */
+export async function openedWayInLink(request: Request, isLive: LinkReader): Promise<WayInLink> {
+  return { ...(await openedLink(request, isLive)), passkeys: offersPasskeys(factsOf(request).origin) };
+}
+
+interface OpenedLink extends LinkParameters {
+  problem: "incomplete" | "dead" | null;
+}
+
+/** Reads only: link scanners open links, too. */
+export async function openedLink(request: Request, isLive: LinkReader): Promise<OpenedLink> {
+  const link = linkParameters(request);
+  if (!link.email || !link.token) return { ...link, problem: "incomplete" };
+  return { ...link, problem: (await isLive(link)) ? null : "dead" };
+}
+
 export interface LinkParameters {
   email: string;
   token: string;
@@ -26,17 +57,6 @@ export interface LinkParameters {
   name?: string;
   /** Where the sign-in leads, if the link signs in. */
   return_to?: string;
-}
-
-interface OpenedLink extends LinkParameters {
-  problem: "incomplete" | "dead" | null;
-}
-
-export interface WayInLink extends OpenedLink {
-  /** Whether the page offers a passkey in place of a password. */
-  passkeys: boolean;
-  /** Whether a new link is for invited people alone. */
-  registrationClosed?: boolean;
 }
 
 /**
@@ -55,20 +75,6 @@ function linkParameters(request: Request): LinkParameters {
   };
 }
 
-type LinkReader = (link: LinkParameters) => Promise<boolean>;
-
-/** Reads only: link scanners open links, too. */
-export async function openedLink(request: Request, isLive: LinkReader): Promise<OpenedLink> {
-  const link = linkParameters(request);
-  if (!link.email || !link.token) return { ...link, problem: "incomplete" };
-  return { ...link, problem: (await isLive(link)) ? null : "dead" };
-}
-
-/** A link whose form sets a password, or a passkey in its place. */
-export async function openedWayInLink(request: Request, isLive: LinkReader): Promise<WayInLink> {
-  return { ...(await openedLink(request, isLive)), passkeys: offersPasskeys(factsOf(request).origin) };
-}
-
 /** The fields of a form that sets a password, or a passkey in its place. */
 export const wayInFields = ["email", "token", "password", "passwordConfirmation", "passkey"] as const;
 
@@ -79,9 +85,3 @@ export const wayInMessage = (
   if (problem === "name") return { name: t("form.wrongName", { count: longestName }) };
   return problem === "passkey" ? { passkey: t("link.passkeyFailed") } : passwordMessage(t, problem);
 };
-
-export interface LinkRefusal {
-  typed: Record<string, string>;
-  invalidLink?: string;
-  errors?: Record<string, string>;
-}

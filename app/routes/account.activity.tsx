@@ -13,9 +13,6 @@ import { mustSignInAgain, requireUser } from "~/visitor/session";
 
 export const handle = titled("activity.title");
 
-/** 1 for everything else than the number of a page. */
-const pageNumber = (text: string | null) => (/^[1-9]$/.test(text ?? "") ? Number(text) : 1);
-
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const owner = await requireUser(request);
@@ -36,15 +33,8 @@ export function loader({ request }: LoaderFunctionArgs) {
   });
 }
 
-// Rows and moments of its own: a chunk that it shared with the account page would take that page over 100 KiB.
-function When({ at, ago, exact }: ReturnType<typeof shownMoment>) {
-  const { language } = usePage();
-  return (
-    <time dateTime={at} title={ago}>
-      {useHydrated() ? localMomentIn(language, new Date(at)) : exact}
-    </time>
-  );
-}
+/** 1 for everything else than the number of a page. */
+const pageNumber = (text: string | null) => (/^[1-9]$/.test(text ?? "") ? Number(text) : 1);
 
 export default function Activity() {
   const t = useTexts();
@@ -95,5 +85,15 @@ export default function Activity() {
         </ul>
       </section>
     </Page>
+  );
+}
+
+// Rows and moments of its own: a chunk that it shared with the account page would take that page over 100 KiB.
+function When({ at, ago, exact }: ReturnType<typeof shownMoment>) {
+  const { language } = usePage();
+  return (
+    <time dateTime={at} title={ago}>
+      {useHydrated() ? localMomentIn(language, new Date(at)) : exact}
+    </time>
   );
 }

@@ -60,22 +60,27 @@ export function action({ request }: ActionFunctionArgs) {
   });
 }
 
-function InvalidEmailLink({ message, children }: { message: string; children: ReactNode }) {
-  const { t } = usePage();
+export default function ConfirmEmail() {
+  const t = useTexts();
+  const loaded = useLoaderData<typeof loader>();
+  const answer = useActionData<Answer>();
+  const link = answer?.typed ?? loaded;
+  const invalid = answer ? answer.invalidLink : loaded.problem && t(`link.${loaded.problem}`);
+  const confirmation = <Confirmation email={link.email} token={link.token} account={answer?.account} />;
   return (
-    <>
-      <Notice role="alert">{message}</Notice>
-      <p>{t("confirmEmail.linkWorks", { count: linkMinutes })}</p>
-      <p>
-        <Text of="confirmEmail.askAgain" part={<Link to="/dashboard" />} />
-      </p>
-      {children && (
-        <details>
-          <summary>{t("link.formAnyway")}</summary>
-          {children}
-        </details>
+    <Page title={t("confirmEmail.title")}>
+      {invalid ? (
+        <InvalidEmailLink message={invalid}>{!answer && confirmation}</InvalidEmailLink>
+      ) : answer?.outcome === "declined" ? (
+        <Notice role="status">{t("confirmEmail.declined")}</Notice>
+      ) : answer?.outcome === "another_account" ? (
+        <Notice role="alert">
+          <Text of="confirmEmail.anotherAccount" part={<Link to="/dashboard" />} />
+        </Notice>
+      ) : (
+        confirmation
       )}
-    </>
+    </Page>
   );
 }
 
@@ -117,26 +122,21 @@ function Confirmation({ email, token, account }: { email: string; token: string;
   );
 }
 
-export default function ConfirmEmail() {
-  const t = useTexts();
-  const loaded = useLoaderData<typeof loader>();
-  const answer = useActionData<Answer>();
-  const link = answer?.typed ?? loaded;
-  const invalid = answer ? answer.invalidLink : loaded.problem && t(`link.${loaded.problem}`);
-  const confirmation = <Confirmation email={link.email} token={link.token} account={answer?.account} />;
+function InvalidEmailLink({ message, children }: { message: string; children: ReactNode }) {
+  const { t } = usePage();
   return (
-    <Page title={t("confirmEmail.title")}>
-      {invalid ? (
-        <InvalidEmailLink message={invalid}>{!answer && confirmation}</InvalidEmailLink>
-      ) : answer?.outcome === "declined" ? (
-        <Notice role="status">{t("confirmEmail.declined")}</Notice>
-      ) : answer?.outcome === "another_account" ? (
-        <Notice role="alert">
-          <Text of="confirmEmail.anotherAccount" part={<Link to="/dashboard" />} />
-        </Notice>
-      ) : (
-        confirmation
+    <>
+      <Notice role="alert">{message}</Notice>
+      <p>{t("confirmEmail.linkWorks", { count: linkMinutes })}</p>
+      <p>
+        <Text of="confirmEmail.askAgain" part={<Link to="/dashboard" />} />
+      </p>
+      {children && (
+        <details>
+          <summary>{t("link.formAnyway")}</summary>
+          {children}
+        </details>
       )}
-    </Page>
+    </>
   );
 }

@@ -20,10 +20,6 @@ export { pageHeaders as headers } from "~/answers/responses";
 
 export const handle = titled("tokens.title");
 
-function requireTokens(): void {
-  if (!config().accessTokens) throw new Response(null, { status: 404 });
-}
-
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     requireTokens();
@@ -56,9 +52,37 @@ interface Answer {
   typed?: Record<string, string>;
 }
 
-const messages = { name: "tokens.enterName", origin: "tokens.chooseOrigin", days: "tokens.chooseDays" } as const;
+export function action({ request }: ActionFunctionArgs) {
+  return respond(async () => {
+    requireTokens();
+    const { fields: form, sent } = await readFields(request, "intent", "token", "name", "origin", "days", "account");
+    const owner = await requireUser(request);
+    requireAccount(request, owner, sent.account);
+    if (form.intent === "remove-token") return remove(request, owner, form);
+    if (form.intent === "make-token") {
+      await requireRecentSignIn(request, owner);
+      return make(request, owner, form);
+    }
+    return unprocessable<Answer>({ errors: { intent: textsFor(request)("account.chooseAction") } });
+  });
+}
+
+function requireTokens(): void {
+  if (!config().accessTokens) throw new Response(null, { status: 404 });
+}
 
 type TokenForm = Record<"intent" | "token" | "name" | "origin" | "days", string>;
+
+async function remove(request: Request, owner: Owner, { token }: TokenForm) {
+  const t = textsFor(request);
+  const outcome = await removeToken(owner, token);
+  if (outcome === "session_ended") return endedSession(request);
+  return outcome
+    ? data<Answer>({ done: t("tokens.removed") })
+    : unprocessable<Answer>({ errors: { intent: t("tokens.gone") } });
+}
+
+const messages = { name: "tokens.enterName", origin: "tokens.chooseOrigin", days: "tokens.chooseDays" } as const;
 
 async function make(request: Request, owner: Owner, form: TokenForm) {
   const t = textsFor(request);
@@ -73,28 +97,39 @@ async function make(request: Request, owner: Owner, form: TokenForm) {
   return data<Answer>({ made }, { headers: { "Cache-Control": "no-store" } });
 }
 
-async function remove(request: Request, owner: Owner, { token }: TokenForm) {
-  const t = textsFor(request);
-  const outcome = await removeToken(owner, token);
-  if (outcome === "session_ended") return endedSession(request);
-  return outcome
-    ? data<Answer>({ done: t("tokens.removed") })
-    : unprocessable<Answer>({ errors: { intent: t("tokens.gone") } });
-}
-
-export function action({ request }: ActionFunctionArgs) {
-  return respond(async () => {
-    requireTokens();
-    const { fields: form, sent } = await readFields(request, "intent", "token", "name", "origin", "days", "account");
-    const owner = await requireUser(request);
-    requireAccount(request, owner, sent.account);
-    if (form.intent === "remove-token") return remove(request, owner, form);
-    if (form.intent === "make-token") {
-      await requireRecentSignIn(request, owner);
-      return make(request, owner, form);
-    }
-    return unprocessable<Answer>({ errors: { intent: textsFor(request)("account.chooseAction") } });
-  });
+export default function Tokens() {
+  const { t, passwordless } = usePage();
+  const { tokens } = useLoaderData<typeof loader>();
+  const { made, done, errors } = useActionData<Answer>() ?? {};
+  const { key } = useLocation();
+  return (
+    <Page title={t("tokens.title")} wide>
+      <p className="aside">
+        <Link to="/dashboard">{t("common.accountTitle")}</Link>
+      </p>
+      {made && <NewToken {...made} />}
+      {done && <Notice role="status">{done}</Notice>}
+      {errors?.intent && <Notice role="alert">{errors.intent}</Notice>}
+      <p>{t("tokens.lead")}</p>
+      <p>{t(passwordless === null ? "tokens.end" : "tokens.endPasswordless")}</p>
+      {tokens.length === 0 ? (
+        <p>{t("tokens.none")}</p>
+      ) : (
+        <ul className="rows">
+          {tokens.map((token) => (
+            <TokenRow key={token.id} {...token} />
+          ))}
+        </ul>
+      )}
+      <section>
+        <h2>{t("tokens.make")}</h2>
+        {/* A new key after each action: the form is empty again, as after a page load. */}
+        <Fragment key={key}>
+          <MakeToken />
+        </Fragment>
+      </section>
+    </Page>
+  );
 }
 
 /** The only page that ever has it. */
@@ -111,15 +146,6 @@ function NewToken({ name, token }: { name: string; token: string }) {
       </div>
     </>
   );
-}
-
-type MomentProps = Token["made"] & { of: "tokens.made" | "tokens.ends" | "tokens.lastUsed" };
-
-// Not the account page's: a chunk that both shared would take that page over 100 KiB.
-function Moment({ of, at, exact }: MomentProps) {
-  const { language } = usePage();
-  const moment = useHydrated() ? localMomentIn(language, new Date(at)) : exact;
-  return <Text of={of} values={{ moment }} part={<time dateTime={at} />} />;
 }
 
 type Token = ReturnType<typeof useLoaderData<typeof loader>>["tokens"][number];
@@ -163,6 +189,15 @@ function TokenRow({ id, name, origin, made, ends, lastUsed }: Token) {
   );
 }
 
+type MomentProps = Token["made"] & { of: "tokens.made" | "tokens.ends" | "tokens.lastUsed" };
+
+// Not the account page's: a chunk that both shared would take that page over 100 KiB.
+function Moment({ of, at, exact }: MomentProps) {
+  const { language } = usePage();
+  const moment = useHydrated() ? localMomentIn(language, new Date(at)) : exact;
+  return <Text of={of} values={{ moment }} part={<time dateTime={at} />} />;
+}
+
 function MakeToken() {
   const t = useTexts();
   const { newId, origins, hasWildcard, days, signInAgain } = useLoaderData<typeof loader>();
@@ -200,40 +235,5 @@ function MakeToken() {
       </Field>
       <SubmitButton>{t("tokens.make")}</SubmitButton>
     </Form>
-  );
-}
-
-export default function Tokens() {
-  const { t, passwordless } = usePage();
-  const { tokens } = useLoaderData<typeof loader>();
-  const { made, done, errors } = useActionData<Answer>() ?? {};
-  const { key } = useLocation();
-  return (
-    <Page title={t("tokens.title")} wide>
-      <p className="aside">
-        <Link to="/dashboard">{t("common.accountTitle")}</Link>
-      </p>
-      {made && <NewToken {...made} />}
-      {done && <Notice role="status">{done}</Notice>}
-      {errors?.intent && <Notice role="alert">{errors.intent}</Notice>}
-      <p>{t("tokens.lead")}</p>
-      <p>{t(passwordless === null ? "tokens.end" : "tokens.endPasswordless")}</p>
-      {tokens.length === 0 ? (
-        <p>{t("tokens.none")}</p>
-      ) : (
-        <ul className="rows">
-          {tokens.map((token) => (
-            <TokenRow key={token.id} {...token} />
-          ))}
-        </ul>
-      )}
-      <section>
-        <h2>{t("tokens.make")}</h2>
-        {/* A new key after each action: the form is empty again, as after a page load. */}
-        <Fragment key={key}>
-          <MakeToken />
-        </Fragment>
-      </section>
-    </Page>
   );
 }

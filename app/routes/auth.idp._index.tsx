@@ -8,10 +8,6 @@ import { maxAgeOf, returnToOf } from "~/visitor/page-query";
 
 export { default } from "~/answers/no-page";
 
-/** https://wicg.github.io/nav-speculation/prefetch.html, section 6; Safari sends `Purpose`. */
-const isSpeculative = ({ headers }: Request) =>
-  /prefetch|prerender|preview/i.test(`${headers.get("Sec-Purpose")} ${headers.get("Purpose")}`);
-
 export async function loader({ request }: LoaderFunctionArgs) {
   if (request.method === "HEAD") throw methodNotAllowed("GET"); // a link preview starts no attempt
   if (!config().identityProvider) throw plainText("External sign-in is not configured.\n", 400);
@@ -27,6 +23,10 @@ export async function loader({ request }: LoaderFunctionArgs) {
     return failSignIn(request, new Headers(), { ...target, problem: logExternalSignInFailure(error) });
   }
 }
+
+/** https://wicg.github.io/nav-speculation/prefetch.html, section 6; Safari sends `Purpose`. */
+const isSpeculative = ({ headers }: Request) =>
+  /prefetch|prerender|preview/i.test(`${headers.get("Sec-Purpose")} ${headers.get("Purpose")}`);
 
 export function action() {
   throw methodNotAllowed("GET");

@@ -26,24 +26,6 @@ import { visitorOf } from "~/visitor/visitor";
 
 export { default } from "~/answers/no-page";
 
-/** RFC 6749, section 3.1: no parameter may occur twice. */
-function isRepeated(parameters: URLSearchParams): boolean {
-  return ["state", "iss", "error", "code"].some((name) => parameters.getAll(name).length > 1);
-}
-
-/** The owner who started the attempt to connect; `null` for a sign-in. @throws ExternalSignInError */
-async function connectingOwner(request: Request, state: string) {
-  if (!isConnecting(request)) return null;
-  const owner = await getUser(request);
-  if (!owner || !isOwnConnection(request, state)) throw new ExternalSignInError("another_session");
-  // A thief of the session cookie can make the other cookies, so the age of the sign-in is checked here too.
-  if (mustSignInAgain(owner, attemptLifetime)) throw new ExternalSignInError("sign_in_too_old");
-  return owner;
-}
-
-const isOwnerConnecting = async (request: Request): Promise<boolean> =>
-  isConnecting(request) && (await getUser(request).catch(() => null)) !== null;
-
 export async function loader({ request }: LoaderFunctionArgs) {
   if (request.method === "HEAD") throw methodNotAllowed("GET"); // a link preview completes no sign-in
   if (!isNavigation(request)) throw plainText("A sign-in ends in a browser's window.\n", 403);
@@ -77,6 +59,24 @@ export async function loader({ request }: LoaderFunctionArgs) {
     return failSignIn(request, headers, { ...attempt, problem });
   }
 }
+
+/** RFC 6749, section 3.1: no parameter may occur twice. */
+function isRepeated(parameters: URLSearchParams): boolean {
+  return ["state", "iss", "error", "code"].some((name) => parameters.getAll(name).length > 1);
+}
+
+/** The owner who started the attempt to connect; `null` for a sign-in. @throws ExternalSignInError */
+async function connectingOwner(request: Request, state: string) {
+  if (!isConnecting(request)) return null;
+  const owner = await getUser(request);
+  if (!owner || !isOwnConnection(request, state)) throw new ExternalSignInError("another_session");
+  // A thief of the session cookie can make the other cookies, so the age of the sign-in is checked here too.
+  if (mustSignInAgain(owner, attemptLifetime)) throw new ExternalSignInError("sign_in_too_old");
+  return owner;
+}
+
+const isOwnerConnecting = async (request: Request): Promise<boolean> =>
+  isConnecting(request) && (await getUser(request).catch(() => null)) !== null;
 
 export function action() {
   throw methodNotAllowed("GET");

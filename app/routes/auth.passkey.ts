@@ -13,24 +13,23 @@ import { returnToOf } from "~/visitor/page-query";
 import { getUser, mustSignInAgain, signIn } from "~/visitor/session";
 import { visitorOf } from "~/visitor/visitor";
 
-/** The owner, if the sign-in is recent enough to add a passkey; otherwise `null`. */
-async function recentlySignedIn(request: Request) {
-  const owner = await getUser(request);
-  return owner && !mustSignInAgain(owner) ? owner : null;
-}
-
 const purposes = ["sign-in", "add", "upgrade", "reset", "register"] as const;
 
-type AskedPurpose = (typeof purposes)[number];
-
-/** Begins the ceremony. `null` if this browser may not. @param link proves the mailbox, in place of a session */
-async function begin(request: Request, purpose: AskedPurpose, link: LinkParameters) {
-  if (purpose === "sign-in") return startPasskeySignIn(visitorOf(request));
-  if (purpose === "reset") return startResetPasskey(visitorOf(request), link);
-  if (purpose === "register") return startRegistrationPasskey(visitorOf(request), link);
-  const owner = await recentlySignedIn(request);
-  return owner && startAddingPasskey(owner, purpose);
+/** With the field `passkey`, the answer of a sign-in or an upgrade; without it, the options of the `purpose`. */
+export function action({ request }: ActionFunctionArgs) {
+  return respond(async () => {
+    if (request.method !== "POST") return methodNotAllowed("POST");
+    const { sent, fields } = await readFields(request, "purpose", "passkey", "email", "token");
+    const { purpose: name = "sign-in", passkey } = sent;
+    const purpose = purposes.find((known) => known === name);
+    if (purpose && passkey === undefined) return ceremonyOptions(request, purpose, fields);
+    if (purpose === "sign-in") return signInBy(request, passkey ?? "");
+    if (purpose === "upgrade") return upgrade(request, passkey ?? "");
+    return new Response(null, { status: 422 });
+  });
 }
+
+type AskedPurpose = (typeof purposes)[number];
 
 /** The options of a ceremony. Only this browser can answer the challenge. */
 async function ceremonyOptions(request: Request, purpose: AskedPurpose, link: LinkParameters): Promise<Response> {
@@ -43,12 +42,13 @@ async function ceremonyOptions(request: Request, purpose: AskedPurpose, link: Li
   return Response.json(begun.options, { headers });
 }
 
-/** Adds the passkey that the browser created without a click. The page shows no refusal. */
-async function upgrade(request: Request, text: string): Promise<Response> {
+/** Begins the ceremony. `null` if this browser may not. @param link proves the mailbox, in place of a session */
+async function begin(request: Request, purpose: AskedPurpose, link: LinkParameters) {
+  if (purpose === "sign-in") return startPasskeySignIn(visitorOf(request));
+  if (purpose === "reset") return startResetPasskey(visitorOf(request), link);
+  if (purpose === "register") return startRegistrationPasskey(visitorOf(request), link);
   const owner = await recentlySignedIn(request);
-  if (!owner) return new Response(null, { status: 403 });
-  const outcome = await addPasskey(owner, "upgrade", { text, typedName: "" });
-  return new Response(null, { status: outcome === "added" ? 204 : 422 });
+  return owner && startAddingPasskey(owner, purpose);
 }
 
 /** Answers by Responses: of a route without a page, Remix keeps no status of `data`. @param text an answer, as JSON */
@@ -64,18 +64,18 @@ async function signInBy(request: Request, text: string) {
   return signIn(request, { ...done, way: "passkey", returnTo: returnToOf(request) });
 }
 
-/** With the field `passkey`, the answer of a sign-in or an upgrade; without it, the options of the `purpose`. */
-export function action({ request }: ActionFunctionArgs) {
-  return respond(async () => {
-    if (request.method !== "POST") return methodNotAllowed("POST");
-    const { sent, fields } = await readFields(request, "purpose", "passkey", "email", "token");
-    const { purpose: name = "sign-in", passkey } = sent;
-    const purpose = purposes.find((known) => known === name);
-    if (purpose && passkey === undefined) return ceremonyOptions(request, purpose, fields);
-    if (purpose === "sign-in") return signInBy(request, passkey ?? "");
-    if (purpose === "upgrade") return upgrade(request, passkey ?? "");
-    return new Response(null, { status: 422 });
-  });
+/** Adds the passkey that the browser created without a click. The page shows no refusal. */
+async function upgrade(request: Request, text: string): Promise<Response> {
+  const owner = await recentlySignedIn(request);
+  if (!owner) return new Response(null, { status: 403 });
+  const outcome = await addPasskey(owner, "upgrade", { text, typedName: "" });
+  return new Response(null, { status: outcome === "added" ? 204 : 422 });
+}
+
+/** The owner, if the sign-in is recent enough to add a passkey; otherwise `null`. */
+async function recentlySignedIn(request: Request) {
+  const owner = await getUser(request);
+  return owner && !mustSignInAgain(owner) ? owner : null;
 }
 
 export function loader() {

@@ -77,21 +77,6 @@ export function action({ request }: ActionFunctionArgs) {
   return respond(() => runAccountAction(request));
 }
 
-/** A browser binds its session to the device before its next request: a page that is only read makes none. */
-function useBindingRequests(unbound: boolean) {
-  useEffect(() => {
-    if (!unbound) return;
-    const timers = [3_000, 60_000].map((wait) => setTimeout(() => fetch("/auth/session").catch(() => {}), wait));
-    return () => timers.forEach(clearTimeout);
-  }, [unbound]);
-}
-
-/** Keeps its first notice while the page's data are read again, after the browser has created a passkey by itself. */
-function KeptNotice({ children }: { children: ReactNode }) {
-  const [notice] = useState(children);
-  return notice;
-}
-
 /** The errors that stand above the forms; the first one alone is shown. */
 const aboveForms = ["intent", "question", "sessionId", "passwordLink", "removal", "provider", "passkey"];
 
@@ -172,4 +157,19 @@ export default function Dashboard() {
       </Fragment>
     </Page>
   );
+}
+
+/** A browser binds its session to the device before its next request: a page that is only read makes none. */
+function useBindingRequests(unbound: boolean) {
+  useEffect(() => {
+    if (!unbound) return;
+    const timers = [3_000, 60_000].map((wait) => setTimeout(() => fetch("/auth/session").catch(() => {}), wait));
+    return () => timers.forEach(clearTimeout);
+  }, [unbound]);
+}
+
+/** Keeps its first notice while the page's data are read again, after the browser has created a passkey by itself. */
+function KeptNotice({ children }: { children: ReactNode }) {
+  const [notice] = useState(children);
+  return notice;
 }

@@ -11,18 +11,6 @@ export function loader({ request }: LoaderFunctionArgs) {
   return mails.map(({ to, subject, text }) => ({ to, subject, text }));
 }
 
-function Linked({ text }: { text: string }) {
-  return text.split(/(https?:\/\/\S+)/).map((part, position) =>
-    position % 2 === 1 ? (
-      <a key={part} href={part}>
-        {part}
-      </a>
-    ) : (
-      part
-    ),
-  );
-}
-
 /** In CSS pixels. */
 const widths = [
   ["phone", 375],
@@ -63,5 +51,17 @@ export default function Mails() {
         </section>
       ))}
     </Page>
+  );
+}
+
+function Linked({ text }: { text: string }) {
+  return text.split(/(https?:\/\/\S+)/).map((part, position) =>
+    position % 2 === 1 ? (
+      <a key={part} href={part}>
+        {part}
+      </a>
+    ) : (
+      part
+    ),
   );
 }

@@ -91,49 +91,6 @@ export function action({ request }: ActionFunctionArgs) {
   });
 }
 
-type Loaded = ReturnType<typeof useLoaderData<typeof loader>>;
-
-/** Says why the sign-in failed and what can help. After some failures, another attempt would fail in the same way. */
-function SignInFailed({ problem, provider, returnTo, maxAge, registrationClosed }: Loaded & { provider: string }) {
-  const t = useTexts();
-  const sentences = [t("login.idpFailed", { provider })];
-  if (problem === "closed") sentences.push(t(registrationClosed ? "register.closed" : "register.domains"));
-  else if (problem) sentences.push(t(`failure.${problem}`, { provider }));
-  const connects = problem === "disconnected" || problem === "noEmail" || problem === "unverified";
-  if (connects) sentences.push(t("failure.connect", { provider }));
-  const canRegister = connects && problem !== "disconnected" && !registrationClosed;
-  const canRetry = !connects && problem !== "closed" && problem !== "otherIdentity";
-  return (
-    <Notice role="alert">
-      {sentences.join(" ")}{" "}
-      {canRetry && (
-        <Text of="failure.again" part={<Link to={withReturnTo("/auth/idp", returnTo, maxAge)} reloadDocument />} />
-      )}
-      {canRegister && (
-        <Text of="login.createAccount" part={<Link to={withReturnTo("/register", returnTo, maxAge)} />} />
-      )}
-    </Notice>
-  );
-}
-
-function LoginNotice(loaded: Loaded) {
-  const { notice, provider, sessionEnded } = loaded;
-  const t = useTexts();
-  const done = {
-    password_reset: t("login.passwordReset"),
-    passkey_set: t("login.passkeySet"),
-    email_changed: t("login.emailChanged"),
-    signed_out: t("login.signedOut"),
-    invited: t("login.invited"),
-    sign_in_again: t("login.signInAgain", { count: recentSignInMinutes }),
-  };
-  if (sessionEnded) return <Notice role="status">{t("login.sessionEnded")}</Notice>;
-  if (notice && Object.hasOwn(done, notice)) return <Notice role="status">{done[notice as keyof typeof done]}</Notice>;
-  if (notice !== "idp_failed") return null;
-  if (provider) return <SignInFailed {...loaded} provider={provider} />;
-  return <Notice role="alert">{t("login.idpFailed", { provider: t("common.otherService") })}</Notice>;
-}
-
 export default function Login() {
   const { t, passwordless } = usePage();
   const loaded = useLoaderData<typeof loader>();
@@ -200,5 +157,48 @@ export default function Login() {
         </p>
       )}
     </Page>
+  );
+}
+
+type Loaded = ReturnType<typeof useLoaderData<typeof loader>>;
+
+function LoginNotice(loaded: Loaded) {
+  const { notice, provider, sessionEnded } = loaded;
+  const t = useTexts();
+  const done = {
+    password_reset: t("login.passwordReset"),
+    passkey_set: t("login.passkeySet"),
+    email_changed: t("login.emailChanged"),
+    signed_out: t("login.signedOut"),
+    invited: t("login.invited"),
+    sign_in_again: t("login.signInAgain", { count: recentSignInMinutes }),
+  };
+  if (sessionEnded) return <Notice role="status">{t("login.sessionEnded")}</Notice>;
+  if (notice && Object.hasOwn(done, notice)) return <Notice role="status">{done[notice as keyof typeof done]}</Notice>;
+  if (notice !== "idp_failed") return null;
+  if (provider) return <SignInFailed {...loaded} provider={provider} />;
+  return <Notice role="alert">{t("login.idpFailed", { provider: t("common.otherService") })}</Notice>;
+}
+
+/** Says why the sign-in failed and what can help. After some failures, another attempt would fail in the same way. */
+function SignInFailed({ problem, provider, returnTo, maxAge, registrationClosed }: Loaded & { provider: string }) {
+  const t = useTexts();
+  const sentences = [t("login.idpFailed", { provider })];
+  if (problem === "closed") sentences.push(t(registrationClosed ? "register.closed" : "register.domains"));
+  else if (problem) sentences.push(t(`failure.${problem}`, { provider }));
+  const connects = problem === "disconnected" || problem === "noEmail" || problem === "unverified";
+  if (connects) sentences.push(t("failure.connect", { provider }));
+  const canRegister = connects && problem !== "disconnected" && !registrationClosed;
+  const canRetry = !connects && problem !== "closed" && problem !== "otherIdentity";
+  return (
+    <Notice role="alert">
+      {sentences.join(" ")}{" "}
+      {canRetry && (
+        <Text of="failure.again" part={<Link to={withReturnTo("/auth/idp", returnTo, maxAge)} reloadDocument />} />
+      )}
+      {canRegister && (
+        <Text of="login.createAccount" part={<Link to={withReturnTo("/register", returnTo, maxAge)} />} />
+      )}
+    </Notice>
   );
 }

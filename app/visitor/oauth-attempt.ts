@@ -19,30 +19,11 @@ import {
 
 export const attemptLifetime = 600; // seconds
 
-export const redirectUri = (request: Request) => `${originOf(request)}/auth/idp/callback`;
-
 /** Against a callback that a script opens unseen: `fetch` sends another mode, and Remix's request for data `.data`. */
 export const isNavigation = (request: Request): boolean =>
   (request.headers.get("Sec-Fetch-Mode") ?? "navigate") === "navigate" && !factsOf(request).path.endsWith(".data");
 
-/**
- * On https, a cookie that no sibling host can set; without it a new secret, which fits no cookie. Empty over http:
- * whoever is on the way can set every cookie, and `oauth_state` alone decides.
- */
-const secretOf = (request: Request): string =>
-  isHttps(request) ? (oauthCookie.read(request) ?? randomBytes(32).toString("hex")) : "";
-
-const derive = (secret: string, ...values: string[]): string =>
-  createHmac("sha256", secret).update(values.join(":")).digest("hex");
-
 type Kind = "sign_in" | "connect";
-
-/** A random number, signed for this browser (RFC 6749, section 10.12). */
-const signed = (secret: string, kind: Kind, random: string) => random + derive(secret, kind, random).slice(0, 32);
-
-/** RFC 7636, section 4.1. */
-export const codeVerifierOf = (request: Request, state: string, secret = secretOf(request)): string =>
-  derive(secret, "verifier", state);
 
 type OwnAttempt = Attempt & { secret: string };
 
@@ -52,13 +33,11 @@ export function newAttempt(request: Request, kind: Kind): OwnAttempt {
   return { redirectUri: redirectUri(request), state, codeVerifier: codeVerifierOf(request, state, secret), secret };
 }
 
-function equals(own: string, sent: string): boolean {
-  const [left, right] = [Buffer.from(own), Buffer.from(sent)];
-  return left.length === right.length && timingSafeEqual(left, right);
-}
+export const redirectUri = (request: Request) => `${originOf(request)}/auth/idp/callback`;
 
-const isSigned = (request: Request, kind: Kind, state: string): boolean =>
-  equals(signed(secretOf(request), kind, state.slice(0, 32)), state);
+/** RFC 7636, section 4.1. */
+export const codeVerifierOf = (request: Request, state: string, secret = secretOf(request)): string =>
+  derive(secret, "verifier", state);
 
 /** Whether the response's `state` is the one of this browser, compared in constant time. */
 export const isOwnState = (request: Request, state: string | null): state is string =>
@@ -70,20 +49,19 @@ export const isOwnState = (request: Request, state: string | null): state is str
 export const isConnecting = (request: Request): boolean =>
   readCookies(request, "oauth_state").some((state) => isSigned(request, "connect", state));
 
-const connection = (request: Request, state: string, secret = secretOf(request)) =>
-  derive(secret, "connection", state, sessionToken(request) ?? "");
+const isSigned = (request: Request, kind: Kind, state: string): boolean =>
+  equals(signed(secretOf(request), kind, state.slice(0, 32)), state);
+
+/** A random number, signed for this browser (RFC 6749, section 10.12). */
+const signed = (secret: string, kind: Kind, random: string) => random + derive(secret, kind, random).slice(0, 32);
 
 /** Whether this browser's session started the attempt to connect. */
 export const isOwnConnection = (request: Request, state: string): boolean =>
   readCookies(request, "oauth_connect").some((sent) => equals(connection(request, state), sent));
 
-const stateCookie = (request: Request, name: string, value: string) =>
-  writeCookie(request, name, value, { path: "/auth/idp", maxAge: value ? attemptLifetime : 0 });
-
-function attemptCookies(request: Request, { state, secret }: OwnAttempt): Headers {
-  const headers = new Headers({ "Set-Cookie": stateCookie(request, "oauth_state", state) });
-  if (isHttps(request)) headers.append("Set-Cookie", oauthCookie.write(request, secret));
-  return headers;
+function equals(own: string, sent: string): boolean {
+  const [left, right] = [Buffer.from(own), Buffer.from(sent)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 export function connectCookies(request: Request, attempt: OwnAttempt): Headers {
@@ -92,6 +70,9 @@ export function connectCookies(request: Request, attempt: OwnAttempt): Headers {
   headers.append("Set-Cookie", stateCookie(request, "oauth_connect", binding));
   return headers;
 }
+
+const connection = (request: Request, state: string, secret = secretOf(request)) =>
+  derive(secret, "connection", state, sessionToken(request) ?? "");
 
 /** A sign-in at the provider: where it leads, and why it failed. */
 interface SignInAttempt {
@@ -104,27 +85,6 @@ interface SignInAttempt {
   problem: SignInProblem | null;
 }
 
-const encodeAttempt = ({ returnTo, maxAge, canRestart, problem }: SignInAttempt) =>
-  [canRestart ? 1 : 0, Buffer.from(returnTo ?? "").toString("base64url"), problem, ...(maxAge ? [maxAge] : [])].join(
-    ".",
-  );
-
-/** A sibling host may have planted the cookie, so its target must be allowed. */
-function readAttempt(request: Request, name: string): SignInAttempt | null {
-  const parts = /^([01])\.([\w-]*)\.(\w*)(?:\.(\d+))?$/.exec(readCookie(request, name) ?? "");
-  if (!parts) return null;
-  const [, mark, target = "", sent, maxAge = ""] = parts;
-  const returnTo = allowedTarget(Buffer.from(target, "base64url").toString(), config());
-  return { returnTo, maxAge: parseMaxAge(maxAge), canRestart: mark === "1", problem: signInProblemIn(sent) };
-}
-
-const failureName = "idp_failure";
-
-const failureCookie = { path: "/", maxAge: 600 }; // the page's data come from /login.data
-
-const writeFailure = (request: Request, headers: Headers, failure: SignInAttempt): void =>
-  headers.append("Set-Cookie", writeCookie(request, failureName, encodeAttempt(failure), failureCookie));
-
 export function failSignIn(request: Request, headers: Headers, failed: Partial<SignInAttempt>): Response {
   const { returnTo = null, maxAge = null, canRestart = false, problem = null } = failed;
   writeFailure(request, headers, { returnTo, maxAge, canRestart: canRestart && problem === "stale", problem });
@@ -136,16 +96,11 @@ export function failConnection(request: Request, headers: Headers, problem: Sign
   return redirect("/dashboard?notice=idp_failed", { headers });
 }
 
+const failureName = "idp_failure";
+
 /** The failure that `/login?notice=idp_failed` shows or retries; `null` on every other page. */
 export const failureShown = (request: Request): SignInAttempt | null =>
   new URL(request.url).searchParams.get("notice") === "idp_failed" ? readAttempt(request, failureName) : null;
-
-/** A failed attempt may be restarted once. @returns whether the attempt that starts now is such a restart */
-function takeRestart(request: Request, headers: Headers): boolean {
-  const failure = readAttempt(request, failureName);
-  if (failure?.canRestart) writeFailure(request, headers, { ...failure, canRestart: false });
-  return failure?.canRestart ?? false;
-}
 
 /** For every sign-in: if one at the provider failed before, going back to its page leads to `returnTo`. */
 export function settleFailure(request: Request, headers: Headers, returnTo: string | null): void {
@@ -155,12 +110,6 @@ export function settleFailure(request: Request, headers: Headers, returnTo: stri
 
 const attemptCookie = { path: "/auth/idp", maxAge: 3_600 }; // longer than the state's: a late response still has one
 const attemptBytes = 6_000; // of all attempts: Node.js refuses a request with 16 KiB of headers
-
-const nameOf = (request: Request, state: string, secret = secretOf(request)) =>
-  `oauth_attempt_${derive(secret, "attempt", state).slice(0, 32)}`;
-
-const write = (request: Request, headers: Headers, name: string, attempt: SignInAttempt): void =>
-  headers.append("Set-Cookie", writeCookie(request, name, encodeAttempt(attempt), attemptCookie));
 
 /**
  * The cookies of a sign-in that ends at the target. Of other attempts, they keep the newest: browsers send the oldest
@@ -184,9 +133,23 @@ export function signInCookies(
   return headers;
 }
 
-/** The attempt that a response belongs to; `null` if this browser did not start it, e.g. for a planted callback. */
-export const findAttempt = (request: Request, state: string | null) =>
-  readAttempt(request, nameOf(request, state ?? ""));
+function attemptCookies(request: Request, { state, secret }: OwnAttempt): Headers {
+  const headers = new Headers({ "Set-Cookie": stateCookie(request, "oauth_state", state) });
+  if (isHttps(request)) headers.append("Set-Cookie", oauthCookie.write(request, secret));
+  return headers;
+}
+
+/** A failed attempt may be restarted once. @returns whether the attempt that starts now is such a restart */
+function takeRestart(request: Request, headers: Headers): boolean {
+  const failure = readAttempt(request, failureName);
+  if (failure?.canRestart) writeFailure(request, headers, { ...failure, canRestart: false });
+  return failure?.canRestart ?? false;
+}
+
+const failureCookie = { path: "/", maxAge: 600 }; // the page's data come from /login.data
+
+const writeFailure = (request: Request, headers: Headers, failure: SignInAttempt): void =>
+  headers.append("Set-Cookie", writeCookie(request, failureName, encodeAttempt(failure), failureCookie));
 
 /** The cookies that end the attempt of a response: opened again from the browser's history, it restarts nothing. */
 export function clearedCookies(request: Request, state: string | null): Headers {
@@ -197,3 +160,40 @@ export function clearedCookies(request: Request, state: string | null): Headers 
   if (attempt?.canRestart) write(request, headers, nameOf(request, state ?? ""), { ...attempt, canRestart: false });
   return headers;
 }
+
+const stateCookie = (request: Request, name: string, value: string) =>
+  writeCookie(request, name, value, { path: "/auth/idp", maxAge: value ? attemptLifetime : 0 });
+
+/** The attempt that a response belongs to; `null` if this browser did not start it, e.g. for a planted callback. */
+export const findAttempt = (request: Request, state: string | null) =>
+  readAttempt(request, nameOf(request, state ?? ""));
+
+/** A sibling host may have planted the cookie, so its target must be allowed. */
+function readAttempt(request: Request, name: string): SignInAttempt | null {
+  const parts = /^([01])\.([\w-]*)\.(\w*)(?:\.(\d+))?$/.exec(readCookie(request, name) ?? "");
+  if (!parts) return null;
+  const [, mark, target = "", sent, maxAge = ""] = parts;
+  const returnTo = allowedTarget(Buffer.from(target, "base64url").toString(), config());
+  return { returnTo, maxAge: parseMaxAge(maxAge), canRestart: mark === "1", problem: signInProblemIn(sent) };
+}
+
+const nameOf = (request: Request, state: string, secret = secretOf(request)) =>
+  `oauth_attempt_${derive(secret, "attempt", state).slice(0, 32)}`;
+
+/**
+ * On https, a cookie that no sibling host can set; without it a new secret, which fits no cookie. Empty over http:
+ * whoever is on the way can set every cookie, and `oauth_state` alone decides.
+ */
+const secretOf = (request: Request): string =>
+  isHttps(request) ? (oauthCookie.read(request) ?? randomBytes(32).toString("hex")) : "";
+
+const derive = (secret: string, ...values: string[]): string =>
+  createHmac("sha256", secret).update(values.join(":")).digest("hex");
+
+const write = (request: Request, headers: Headers, name: string, attempt: SignInAttempt): void =>
+  headers.append("Set-Cookie", writeCookie(request, name, encodeAttempt(attempt), attemptCookie));
+
+const encodeAttempt = ({ returnTo, maxAge, canRestart, problem }: SignInAttempt) =>
+  [canRestart ? 1 : 0, Buffer.from(returnTo ?? "").toString("base64url"), problem, ...(maxAge ? [maxAge] : [])].join(
+    ".",
+  );

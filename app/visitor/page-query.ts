@@ -6,14 +6,14 @@ import { parseMaxAge } from "#server/rules";
 import { returnToName } from "~/answers/return-to";
 import { userAgentOf } from "./visitor";
 
-/** Where a visitor may be sent after a sign-in, serialised; `null` when the text is not an allowed path or URL. */
-export const allowedReturn = (text: string) => allowedTarget(text, config());
-
 /** The target of the page's `return_to`; `null` if the parameter is absent, repeated or not allowed. */
 export function returnToOf(request: Request): string | null {
   const [text, ...more] = new URL(request.url).searchParams.getAll(returnToName);
   return text === undefined || more.length > 0 ? null : allowedReturn(text);
 }
+
+/** Where a visitor may be sent after a sign-in, serialised; `null` when the text is not an allowed path or URL. */
+export const allowedReturn = (text: string) => allowedTarget(text, config());
 
 /** The page's `max_age` in seconds; `null` if the parameter is absent, repeated or not valid. */
 export function maxAgeOf(request: Request): number | null {

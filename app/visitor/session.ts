@@ -25,54 +25,12 @@ import {
 import { failureShown, settleFailure } from "./oauth-attempt";
 import { visitorOf } from "./visitor";
 
-/** The target may be another application on this host. Remix would look for a route, so the browser loads it. */
-function redirectTo(target: string, headers = new Headers()): Response {
-  return target === "/dashboard" ? redirect(target, { headers }) : redirectDocument(target, { headers });
-}
-
-/** @param added seconds for which a sign-in stays recent beyond the usual time */
-export const mustSignInAgain = ({ signedInAt }: Pick<Owner, "signedInAt">, added = 0): boolean =>
-  isOlderThan(recentSignInMinutes * 60 + added, signedInAt);
-
-/**
- * The visitor with its signed-in user, and with the tokens of its cookies: give a page its `user` alone. `null` for a
- * visitor without a session.
- * @throws SessionNotRefreshed for a page (`isPage`) whose browser says so: it must not lead to the login page
- */
-export async function getUser(request: Request, isPage = false): Promise<Owner | null> {
-  const token = sessionToken(request);
-  const session = token ? await resumeSession(token, boundToken(request)) : null;
-  if (session !== "not_bound") return session && { ...visitorOf(request), ...session };
-  if (isPage && request.headers.has("Secure-Session-Skipped")) throw new SessionNotRefreshed();
-  return null;
-}
-
-/** The login page. A sign-in there leads to the account page, whatever `AFTER_SIGN_IN` is. */
-export const accountLogin = (login = "/login"): string =>
-  withReturnTo(login, config().afterSignIn === "/dashboard" ? null : "/dashboard");
-
-/** Makes a page private. @throws Response for a visitor: to the login page, which leads back to this one */
-export async function requireUser(request: Request, login?: string): Promise<Owner> {
-  const signedIn = await getUser(request, true);
-  if (signedIn) return signedIn;
-  const { pathname, search } = new URL(request.url);
-  const page = login ?? withReturnTo("/login", allowedReturn(`${pathname}${search}`));
-  throw followsForm(request) ? endedSession(request, page) : redirect(page);
-}
-
-/** The answer to a form of a session that has ended: the login page says so once. */
-export const endedSession = (request: Request, login = accountLogin()) =>
-  redirect(login, { headers: { "Set-Cookie": noticeCookie.write(request, "notice=session_ended") } });
-
 /** @throws Response for a form whose page was of another account: to the account page, which says so once */
 export function requireAccount(request: Request, { user }: Owner, account: string | undefined): void {
   if (account === undefined || account === user.id) return;
   const headers = { "Set-Cookie": noticeCookie.write(request, "notice=another_account") };
   throw redirect("/dashboard", { headers });
 }
-
-/** Whether a loader runs for the page of a refused form. */
-export const followsForm = (request: Request) => factsOf(request).method === "POST";
 
 /**
  * Lets a guest pass, and a signed-in user whose sign-in is older than `maxAge` seconds.
@@ -103,6 +61,17 @@ export async function requireRecentSignIn(request: Request, owner: Owner): Promi
   if (!mustSignInAgain(owner)) return;
   const login = accountLogin("/login?notice=sign_in_again");
   throw await signOut(request, login, loginAddressCookie.write(request, owner.user.email));
+}
+
+/** @param added seconds for which a sign-in stays recent beyond the usual time */
+export const mustSignInAgain = ({ signedInAt }: Pick<Owner, "signedInAt">, added = 0): boolean =>
+  isOlderThan(recentSignInMinutes * 60 + added, signedInAt);
+
+/** @param cookies further cookies to set */
+export async function signOut(request: Request, location: string, ...cookies: string[]): Promise<Response> {
+  const headers = await endBrowserSession(request);
+  for (const cookie of cookies) headers.append("Set-Cookie", cookie);
+  return redirect(location, { headers });
 }
 
 interface CompletedSignIn {
@@ -136,23 +105,6 @@ function writeBindingOffer(headers: Headers, { bindingChallenge }: SessionToken)
   if (bindingChallenge !== undefined) headers.set(...offerHeader(bindingChallenge));
 }
 
-async function endBrowserSession(request: Request): Promise<Headers> {
-  await logOut(sessionTokens(request)); // all of them: a sibling host may have planted one
-  const headers = new Headers({ "Set-Cookie": writeSession(request, { token: "", expiresAt: new Date(0) }) });
-  if (config().deviceBoundSessions) headers.append("Set-Cookie", clearBound(request));
-  return headers;
-}
-
-/** @param cookies further cookies to set */
-export async function signOut(request: Request, location: string, ...cookies: string[]): Promise<Response> {
-  const headers = await endBrowserSession(request);
-  for (const cookie of cookies) headers.append("Set-Cookie", cookie);
-  return redirect(location, { headers });
-}
-
-const leavesProvider = (request: Request): boolean =>
-  config().identityProvider?.logout === true && atProvider.read(request) !== null;
-
 /** The provider's logout for a page's link, which is shown once; `null` if there is nothing to leave. */
 export async function providerLogoutLink(request: Request, isShown = true) {
   const providerLogout = isShown && leavesProvider(request) ? await logoutUrl() : null;
@@ -172,10 +124,16 @@ export async function logOutAndRedirect(request: Request): Promise<Response> {
   return returnTo !== null ? redirectTo(returnTo, headers) : redirect(signedOutPage(), { headers });
 }
 
-/** Without a notice, `/login` may redirect to the provider, which would sign the user in again at once. */
-function signedOutPage(): string {
-  const { signInRedirect, identityProvider } = config();
-  return signInRedirect || identityProvider?.logout ? "/login?notice=signed_out" : "/login";
+async function endBrowserSession(request: Request): Promise<Headers> {
+  await logOut(sessionTokens(request)); // all of them: a sibling host may have planted one
+  const headers = new Headers({ "Set-Cookie": writeSession(request, { token: "", expiresAt: new Date(0) }) });
+  if (config().deviceBoundSessions) headers.append("Set-Cookie", clearBound(request));
+  return headers;
+}
+
+/** The target may be another application on this host. Remix would look for a route, so the browser loads it. */
+function redirectTo(target: string, headers = new Headers()): Response {
+  return target === "/dashboard" ? redirect(target, { headers }) : redirectDocument(target, { headers });
 }
 
 /** Who is signed in, and where the logout leads. @throws Response for a visitor: to the login page */
@@ -186,8 +144,50 @@ export async function logOutPage(request: Request): Promise<{ account: string; r
   return { account: user.email, returnTo };
 }
 
+/** Makes a page private. @throws Response for a visitor: to the login page, which leads back to this one */
+export async function requireUser(request: Request, login?: string): Promise<Owner> {
+  const signedIn = await getUser(request, true);
+  if (signedIn) return signedIn;
+  const { pathname, search } = new URL(request.url);
+  const page = login ?? withReturnTo("/login", allowedReturn(`${pathname}${search}`));
+  throw followsForm(request) ? endedSession(request, page) : redirect(page);
+}
+
+/**
+ * The visitor with its signed-in user, and with the tokens of its cookies: give a page its `user` alone. `null` for a
+ * visitor without a session.
+ * @throws SessionNotRefreshed for a page (`isPage`) whose browser says so: it must not lead to the login page
+ */
+export async function getUser(request: Request, isPage = false): Promise<Owner | null> {
+  const token = sessionToken(request);
+  const session = token ? await resumeSession(token, boundToken(request)) : null;
+  if (session !== "not_bound") return session && { ...visitorOf(request), ...session };
+  if (isPage && request.headers.has("Secure-Session-Skipped")) throw new SessionNotRefreshed();
+  return null;
+}
+
+/** Whether a loader runs for the page of a refused form. */
+export const followsForm = (request: Request) => factsOf(request).method === "POST";
+
+/** The answer to a form of a session that has ended: the login page says so once. */
+export const endedSession = (request: Request, login = accountLogin()) =>
+  redirect(login, { headers: { "Set-Cookie": noticeCookie.write(request, "notice=session_ended") } });
+
+/** The login page. A sign-in there leads to the account page, whatever `AFTER_SIGN_IN` is. */
+export const accountLogin = (login = "/login"): string =>
+  withReturnTo(login, config().afterSignIn === "/dashboard" ? null : "/dashboard");
+
+/** Without a notice, `/login` may redirect to the provider, which would sign the user in again at once. */
+function signedOutPage(): string {
+  const { signInRedirect, identityProvider } = config();
+  return signInRedirect || identityProvider?.logout ? "/login?notice=signed_out" : "/login";
+}
+
 /** Lets the log-out form of a page end at another origin. */
 export function allowLogOut(request: Request, returnTo: string | null): void {
   const url = leavesProvider(request) ? knownLogoutUrl() : returnTo;
   if (url !== null) allowFormTarget(request, url);
 }
+
+const leavesProvider = (request: Request): boolean =>
+  config().identityProvider?.logout === true && atProvider.read(request) !== null;

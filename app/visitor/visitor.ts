@@ -6,6 +6,22 @@ import { isLanguage, type Language, languages } from "#server/languages/language
 import type { Visitor } from "#server/visitor/visitor";
 import { ceremonyCookie, deviceCookie, languageCookie, sessionTokens } from "./cookies";
 
+export const textsFor = (request: Request) => answersIn(languageOf(request));
+
+export const visitorOf = (request: Request): Visitor => ({
+  network: factsOf(request).client,
+  language: languageOf(request),
+  userAgent: userAgentOf(request),
+  sessionTokens: sessionTokens(request),
+  deviceToken: deviceCookie.read(request),
+  ceremonyToken: ceremonyCookie.read(request),
+  arrivedAt: factsOf(request).arrivedAt,
+  gone: () => goneOf(request),
+});
+
+export const languageOf = (request: Request) =>
+  chooseLanguage(languageCookie.read(request), request.headers.get("Accept-Language"));
+
 const longestHeader = 512; // characters; browsers send fewer than 200
 
 /** The chosen one, the best of `Accept-Language` (RFC 9110, section 12.5.4; RFC 4647, section 3.4), or the default. */
@@ -19,20 +35,4 @@ export function chooseLanguage(chosen: string | null, acceptLanguage: string | n
   return best !== undefined && isLanguage(best) ? best : defaultLanguage;
 }
 
-export const languageOf = (request: Request) =>
-  chooseLanguage(languageCookie.read(request), request.headers.get("Accept-Language"));
-
-export const textsFor = (request: Request) => answersIn(languageOf(request));
-
 export const userAgentOf = (request: Request) => request.headers.get("User-Agent")?.slice(0, longestHeader) ?? null;
-
-export const visitorOf = (request: Request): Visitor => ({
-  network: factsOf(request).client,
-  language: languageOf(request),
-  userAgent: userAgentOf(request),
-  sessionTokens: sessionTokens(request),
-  deviceToken: deviceCookie.read(request),
-  ceremonyToken: ceremonyCookie.read(request),
-  arrivedAt: factsOf(request).arrivedAt,
-  gone: () => goneOf(request),
-});

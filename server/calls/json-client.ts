@@ -18,55 +18,17 @@ interface Call {
   errorCode?: z.ZodType<string | number>;
 }
 
-/** undici drops the signal of a request that was garbage-collected while its body stalls; a listener prevents that. */
-async function readBounded({ body }: Response, signal: AbortSignal): Promise<string> {
-  if (!body) return "";
-  const reader = body.getReader();
-  const stop = () => void reader.cancel(signal.reason).catch(() => {});
-  signal.addEventListener("abort", stop);
+/**
+ * Calls another service once, as `callText`, and parses its JSON.
+ * @throws CallError, with the call's `step`, also for an answer of another shape
+ */
+export async function callJson<T>(url: string, call: Call, shape: z.ZodType<T>): Promise<T> {
   try {
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      size += read.value.byteLength;
-      if (size > largestAnswer) throw new CallError("too_large");
-      chunks.push(read.value);
-    }
-    signal.throwIfAborted();
-    return Buffer.concat(chunks).toString("utf8");
-  } finally {
-    signal.removeEventListener("abort", stop);
-    stop();
+    return parse(await callText(url, call), shape);
+  } catch (error) {
+    if (error instanceof CallError) error.step = call.step;
+    throw error;
   }
-}
-
-function parse<T>(text: string, shape: z.ZodType<T>): T {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw new CallError("not_json");
-  }
-  const parsed = shape.safeParse(json);
-  if (!parsed.success) throw new CallError("unexpected");
-  return parsed.data;
-}
-
-async function readErrorCode(response: Response, { errorCode }: Call, signal: AbortSignal) {
-  if (!errorCode || response.status < 400 || response.status > 499) return void (await response.body?.cancel());
-  try {
-    return parse(await readBounded(response, signal), errorCode);
-  } catch {
-    return undefined;
-  }
-}
-
-function causeCode(error: unknown): string | undefined {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const { code } = cause as { code?: unknown };
-    if (typeof code === "string" && /^[A-Z0-9_]+$/.test(code)) return code;
-  }
-  return undefined;
 }
 
 /** Calls another service once: no retry, no redirect followed, bounded in time and size. @throws CallError */
@@ -97,15 +59,53 @@ export async function callText(url: string, call: Call): Promise<string> {
   }
 }
 
-/**
- * Calls another service once, as `callText`, and parses its JSON.
- * @throws CallError, with the call's `step`, also for an answer of another shape
- */
-export async function callJson<T>(url: string, call: Call, shape: z.ZodType<T>): Promise<T> {
+async function readErrorCode(response: Response, { errorCode }: Call, signal: AbortSignal) {
+  if (!errorCode || response.status < 400 || response.status > 499) return void (await response.body?.cancel());
   try {
-    return parse(await callText(url, call), shape);
-  } catch (error) {
-    if (error instanceof CallError) error.step = call.step;
-    throw error;
+    return parse(await readBounded(response, signal), errorCode);
+  } catch {
+    return undefined;
   }
+}
+
+function parse<T>(text: string, shape: z.ZodType<T>): T {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new CallError("not_json");
+  }
+  const parsed = shape.safeParse(json);
+  if (!parsed.success) throw new CallError("unexpected");
+  return parsed.data;
+}
+
+/** undici drops the signal of a request that was garbage-collected while its body stalls; a listener prevents that. */
+async function readBounded({ body }: Response, signal: AbortSignal): Promise<string> {
+  if (!body) return "";
+  const reader = body.getReader();
+  const stop = () => void reader.cancel(signal.reason).catch(() => {});
+  signal.addEventListener("abort", stop);
+  try {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      size += read.value.byteLength;
+      if (size > largestAnswer) throw new CallError("too_large");
+      chunks.push(read.value);
+    }
+    signal.throwIfAborted();
+    return Buffer.concat(chunks).toString("utf8");
+  } finally {
+    signal.removeEventListener("abort", stop);
+    stop();
+  }
+}
+
+function causeCode(error: unknown): string | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code } = cause as { code?: unknown };
+    if (typeof code === "string" && /^[A-Z0-9_]+$/.test(code)) return code;
+  }
+  return undefined;
 }

@@ -12,35 +12,6 @@ import { askingTerminal, context, terminal } from "../process/context";
 import type { Terminal } from "../process/terminal";
 import { CommandError } from "./program";
 
-// The embedded database serves one process. A service that holds it runs the commands of the command line, which asks
-// by a socket in the data folder: only the folder's owner, and root, can reach it.
-
-const longestPath = 107; // bytes; unix(7)
-
-/** `null` if the path is longer than that of a socket may be: Node would cut it. */
-function socketIn(folder: string): string | null {
-  const path = join(folder, ".commands");
-  return Buffer.byteLength(path) > longestPath ? null : path;
-}
-
-/** A request is one line of JSON. The answer is lines of JSON, too: what the command prints, then its status. */
-const request = z.object({
-  version: z.string(),
-  words: z.array(z.string()),
-  /** What the command line has read, by path, in base64. */
-  files: z.record(z.string(), z.string()),
-  isTTY: z.boolean(),
-});
-type Request = z.infer<typeof request>;
-
-const answer = z.union([
-  z.object({ out: z.string() }),
-  z.object({ err: z.string() }),
-  z.object({ bytes: z.base64() }), // for standard output
-  z.object({ status: z.int() }),
-]);
-type Answer = z.infer<typeof answer>;
-
 const readFiles = new Map<string, Buffer>();
 
 /** A command line keeps what it reads: the service cannot read the files of whoever runs the command. */
@@ -49,6 +20,15 @@ export async function readOperand(path: string): Promise<Buffer> {
   if (!askingTerminal()) readFiles.set(path, content);
   return content;
 }
+
+type Request = z.infer<typeof request>;
+
+const answer = z.union([
+  z.object({ out: z.string() }),
+  z.object({ err: z.string() }),
+  z.object({ bytes: z.base64() }), // for standard output
+  z.object({ status: z.int() }),
+]);
 
 /**
  * Lets the service that holds the folder run the command.
@@ -85,42 +65,6 @@ export async function askService(folder: string, words: string[], take?: (bytes:
   return 1;
 }
 
-/** Ends when the command line has gone: what the command prints then is an error, which ends the command. */
-function terminalOf(socket: net.Socket, { files, isTTY }: Request): Terminal {
-  const send = (name: "out" | "err") => {
-    const write = (chunk: string | Buffer, _encoding: string, done: (error?: Error | null) => void) => {
-      const part = (typeof chunk === "string" ? { [name]: chunk } : { bytes: chunk.toString("base64") }) as Answer;
-      socket.write(`${JSON.stringify(part)}\n`, (error) => {
-        done(error && new CommandError("The command line has gone."));
-      });
-    };
-    const stream = new Writable({ write, decodeStrings: false }).on("error", () => {});
-    return Object.assign(stream, { isTTY });
-  };
-  return {
-    out: send("out"),
-    err: send("err"),
-    readFile: async (path) => Buffer.from(files[path] ?? "", "base64"),
-  };
-}
-
-async function serve(socket: net.Socket, run: (words: string[]) => Promise<number>): Promise<void> {
-  const { value: line } = await createInterface({ input: socket })[Symbol.asyncIterator]().next();
-  const asked = request.safeParse(JSON.parse(line)).data;
-  const send = (part: Answer) => socket.write(`${JSON.stringify(part)}\n`);
-  if (asked?.version !== version) {
-    send({ err: `The service is of release ${version}: use its command line.\n` });
-    send({ status: 1 });
-  } else {
-    const { words } = asked;
-    const terminal = terminalOf(socket, asked);
-    const status = await context.run({ actor: "cli", terminal }, () => run(words));
-    for (const stream of [terminal.out, terminal.err]) await finished(stream.end());
-    send({ status });
-  }
-  socket.end();
-}
-
 /**
  * Takes commands for the service that holds `folder`. Without a socket, e.g. where the folder's path is too long for
  * one, commands say that the folder is in use. @returns a function that ends it
@@ -152,5 +96,63 @@ export async function openCommandSocket(folder: string, run: (words: string[]) =
   return () => {
     server.close();
     for (const socket of sockets) socket.destroy();
+  };
+}
+
+// The embedded database serves one process. A service that holds it runs the commands of the command line, which asks
+// by a socket in the data folder: only the folder's owner, and root, can reach it.
+
+const longestPath = 107; // bytes; unix(7)
+
+/** `null` if the path is longer than that of a socket may be: Node would cut it. */
+function socketIn(folder: string): string | null {
+  const path = join(folder, ".commands");
+  return Buffer.byteLength(path) > longestPath ? null : path;
+}
+
+/** A request is one line of JSON. The answer is lines of JSON, too: what the command prints, then its status. */
+const request = z.object({
+  version: z.string(),
+  words: z.array(z.string()),
+  /** What the command line has read, by path, in base64. */
+  files: z.record(z.string(), z.string()),
+  isTTY: z.boolean(),
+});
+
+type Answer = z.infer<typeof answer>;
+
+async function serve(socket: net.Socket, run: (words: string[]) => Promise<number>): Promise<void> {
+  const { value: line } = await createInterface({ input: socket })[Symbol.asyncIterator]().next();
+  const asked = request.safeParse(JSON.parse(line)).data;
+  const send = (part: Answer) => socket.write(`${JSON.stringify(part)}\n`);
+  if (asked?.version !== version) {
+    send({ err: `The service is of release ${version}: use its command line.\n` });
+    send({ status: 1 });
+  } else {
+    const { words } = asked;
+    const terminal = terminalOf(socket, asked);
+    const status = await context.run({ actor: "cli", terminal }, () => run(words));
+    for (const stream of [terminal.out, terminal.err]) await finished(stream.end());
+    send({ status });
+  }
+  socket.end();
+}
+
+/** Ends when the command line has gone: what the command prints then is an error, which ends the command. */
+function terminalOf(socket: net.Socket, { files, isTTY }: Request): Terminal {
+  const send = (name: "out" | "err") => {
+    const write = (chunk: string | Buffer, _encoding: string, done: (error?: Error | null) => void) => {
+      const part = (typeof chunk === "string" ? { [name]: chunk } : { bytes: chunk.toString("base64") }) as Answer;
+      socket.write(`${JSON.stringify(part)}\n`, (error) => {
+        done(error && new CommandError("The command line has gone."));
+      });
+    };
+    const stream = new Writable({ write, decodeStrings: false }).on("error", () => {});
+    return Object.assign(stream, { isTTY });
+  };
+  return {
+    out: send("out"),
+    err: send("err"),
+    readFile: async (path) => Buffer.from(files[path] ?? "", "base64"),
   };
 }

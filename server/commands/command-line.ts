@@ -14,6 +14,27 @@ import { addUserFileCommands } from "./user-files";
 import { addUserInvitationCommands } from "./user-invitations";
 import { addUserTokenCommands } from "./user-tokens";
 
+/** @returns the exit status: 2 for wrong usage */
+export async function runCommand(words: string[]): Promise<number> {
+  try {
+    await latchkeyProgram().parseAsync(words, { from: "user" });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    // The lock alone knows whether a service runs: a socket may be left over from one that was killed.
+    if (error instanceof FolderInUse && runsBesideService(words)) {
+      const status = await askService(error.folder, words);
+      if (status !== null) return status;
+    }
+    const expected = [CommandError, StartError, DatabaseUnavailable].some((kind) => error instanceof kind);
+    if (expected) printToStderr((error as Error).message);
+    else logUnexpected(error);
+    if (error instanceof FolderInUse && !runsBesideService(words))
+      printToStderr("Stop the service, or wait for the other command.");
+    return 1;
+  }
+}
+
 /** A new one for each run: commander keeps the options of a run, and the service may run two at once. */
 export function latchkeyProgram() {
   const program = createProgram();
@@ -35,24 +56,3 @@ export function latchkeyProgram() {
 
 /** The commands of `database` need it for themselves: they copy it, or change its tables. A backup asks the service. */
 const runsBesideService = ([noun]: string[]) => noun !== "database";
-
-/** @returns the exit status: 2 for wrong usage */
-export async function runCommand(words: string[]): Promise<number> {
-  try {
-    await latchkeyProgram().parseAsync(words, { from: "user" });
-    return 0;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    // The lock alone knows whether a service runs: a socket may be left over from one that was killed.
-    if (error instanceof FolderInUse && runsBesideService(words)) {
-      const status = await askService(error.folder, words);
-      if (status !== null) return status;
-    }
-    const expected = [CommandError, StartError, DatabaseUnavailable].some((kind) => error instanceof kind);
-    if (expected) printToStderr((error as Error).message);
-    else logUnexpected(error);
-    if (error instanceof FolderInUse && !runsBesideService(words))
-      printToStderr("Stop the service, or wait for the other command.");
-    return 1;
-  }
-}

@@ -10,6 +10,39 @@ import { askService } from "./beside-service";
 import { dataFolder, withDatabase } from "./open-database";
 import { CommandError, print, printToStderr, writeOut } from "./program";
 
+export function addBackupCommands(database: Command): void {
+  database
+    .command("backup <FILE>")
+    .summary("copy the embedded database to a file, beside the running service, too")
+    .description(
+      "Copies the embedded database, as it is at one moment, to a new file that only its owner can read (`-`: to standard " +
+        "output). It needs as much free space beside the database while it runs.",
+    )
+    .action(backup);
+  database
+    .command("restore <FILE>")
+    .summary("fill an empty data folder from a backup")
+    .description(
+      "Fills the data folder of the settings from a file of `database backup` (`-`: from standard input). The folder must " +
+        "have no database, and no service may run on it. Sessions, mailed links, invitations, and waiting mails and " +
+        "webhooks of the copy end.",
+    )
+    .option("--as-it-was", "end no session, link, invitation, mail or webhook")
+    .action(restoreFrom);
+}
+
+async function backup(path: string): Promise<void> {
+  dataFolder();
+  if (path === "-") return naming("The backup cannot be written", backUpTo(writeOut));
+  const file = resolve(path);
+  if (existsSync(file)) throw new CommandError(`${file} is there already.`);
+  await naming(
+    `${file} cannot be written`,
+    writeWhole(file, (handle) => backUpTo((piece) => handle.appendFile(piece))),
+  );
+  print(`The database is backed up in ${file}.`);
+}
+
 type Take = (piece: Buffer) => Promise<void>;
 
 /** By the service that holds the folder, or in its place. */
@@ -47,29 +80,6 @@ async function writeWhole(file: string, write: (handle: FileHandle) => Promise<v
   }
 }
 
-/** @throws CommandError for an error of the file system */
-async function naming<T>(problem: string, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    const { code, syscall } = error as NodeJS.ErrnoException;
-    if (/^E[A-Z]+$/.test(code ?? "") && syscall !== "connect") throw new CommandError(`${problem}: ${code}.`);
-    throw error;
-  }
-}
-
-async function backup(path: string): Promise<void> {
-  dataFolder();
-  if (path === "-") return naming("The backup cannot be written", backUpTo(writeOut));
-  const file = resolve(path);
-  if (existsSync(file)) throw new CommandError(`${file} is there already.`);
-  await naming(
-    `${file} cannot be written`,
-    writeWhole(file, (handle) => backUpTo((piece) => handle.appendFile(piece))),
-  );
-  print(`The database is backed up in ${file}.`);
-}
-
 const refusals: Record<RestoreRefusal, string> = {
   folder_is_not_empty: "the data folder has a database",
   not_a_backup: "the file is not a backup of Latchkey, is damaged or is cut short",
@@ -91,23 +101,13 @@ async function restoreFrom(path: string, { asItWas = false }: { asItWas?: boolea
   if (!asItWas) printToStderr("Its sessions, mailed links, invitations, and waiting mails and webhooks have ended.");
 }
 
-export function addBackupCommands(database: Command): void {
-  database
-    .command("backup <FILE>")
-    .summary("copy the embedded database to a file, beside the running service, too")
-    .description(
-      "Copies the embedded database, as it is at one moment, to a new file that only its owner can read (`-`: to standard " +
-        "output). It needs as much free space beside the database while it runs.",
-    )
-    .action(backup);
-  database
-    .command("restore <FILE>")
-    .summary("fill an empty data folder from a backup")
-    .description(
-      "Fills the data folder of the settings from a file of `database backup` (`-`: from standard input). The folder must " +
-        "have no database, and no service may run on it. Sessions, mailed links, invitations, and waiting mails and " +
-        "webhooks of the copy end.",
-    )
-    .option("--as-it-was", "end no session, link, invitation, mail or webhook")
-    .action(restoreFrom);
+/** @throws CommandError for an error of the file system */
+async function naming<T>(problem: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (/^E[A-Z]+$/.test(code ?? "") && syscall !== "connect") throw new CommandError(`${problem}: ${code}.`);
+    throw error;
+  }
 }

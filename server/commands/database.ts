@@ -6,43 +6,6 @@ import { postgresUrlProblem } from "../settings/database-url";
 import { statementLimit, withDatabase, withUnpreparedDatabase } from "./open-database";
 import { CommandError, print } from "./program";
 
-async function migrate(): Promise<void> {
-  await withUnpreparedDatabase(prepareSchema);
-  print("The database is up to date.");
-}
-
-const refusals: Record<CopyRefusal, string> = {
-  source_is_newer: "A newer version has migrated the database: use its command line.",
-  target_is_too_old: "Nothing was copied: TO needs PostgreSQL 15 or newer.",
-  target_is_not_empty: "Nothing was copied: the database TO is not empty.",
-};
-
-const copyTo = (url: string) =>
-  withDatabase(async (source) => {
-    const target = await openDatabase(url, null, statementLimit);
-    try {
-      return await copyDatabase(source, target);
-    } finally {
-      await target.close();
-    }
-  });
-
-/** An error of PostgreSQL; its message names no row. */
-const isDatabaseError = (error: unknown): error is Error =>
-  error instanceof Error && "code" in error && /^[0-9A-Z]{5}$/.test(String(error.code));
-
-async function copy(to: string, _options: object, command: Command): Promise<void> {
-  const problem = postgresUrlProblem(to);
-  if (problem !== null) command.error(`TO ${problem}.`);
-  const copied = await copyTo(to).catch((error: unknown) => {
-    if (isDatabaseError(error)) throw new CommandError(`Nothing was copied: ${error.message.split("\n")[0]}.`);
-    throw error;
-  });
-  if (typeof copied === "string") throw new CommandError(refusals[copied]);
-  const width = Math.max(...copied.map(({ table }) => table.length));
-  for (const { table, rows } of copied) print(`${table.padEnd(width)}  ${rows}`);
-}
-
 export function addDatabaseCommands(database: Command): void {
   database
     .command("migrate")
@@ -61,3 +24,40 @@ export function addDatabaseCommands(database: Command): void {
     )
     .action(copy);
 }
+
+async function migrate(): Promise<void> {
+  await withUnpreparedDatabase(prepareSchema);
+  print("The database is up to date.");
+}
+
+const refusals: Record<CopyRefusal, string> = {
+  source_is_newer: "A newer version has migrated the database: use its command line.",
+  target_is_too_old: "Nothing was copied: TO needs PostgreSQL 15 or newer.",
+  target_is_not_empty: "Nothing was copied: the database TO is not empty.",
+};
+
+async function copy(to: string, _options: object, command: Command): Promise<void> {
+  const problem = postgresUrlProblem(to);
+  if (problem !== null) command.error(`TO ${problem}.`);
+  const copied = await copyTo(to).catch((error: unknown) => {
+    if (isDatabaseError(error)) throw new CommandError(`Nothing was copied: ${error.message.split("\n")[0]}.`);
+    throw error;
+  });
+  if (typeof copied === "string") throw new CommandError(refusals[copied]);
+  const width = Math.max(...copied.map(({ table }) => table.length));
+  for (const { table, rows } of copied) print(`${table.padEnd(width)}  ${rows}`);
+}
+
+const copyTo = (url: string) =>
+  withDatabase(async (source) => {
+    const target = await openDatabase(url, null, statementLimit);
+    try {
+      return await copyDatabase(source, target);
+    } finally {
+      await target.close();
+    }
+  });
+
+/** An error of PostgreSQL; its message names no row. */
+const isDatabaseError = (error: unknown): error is Error =>
+  error instanceof Error && "code" in error && /^[0-9A-Z]{5}$/.test(String(error.code));

@@ -4,12 +4,6 @@ import { rotateSigningKeys } from "../features/application/signing-keys";
 import { withDatabase } from "./open-database";
 import { CommandError, print } from "./program";
 
-async function rotate(): Promise<void> {
-  const signsFrom = await withDatabase(async () => config().identityKey && rotateSigningKeys());
-  if (!signsFrom) throw new CommandError("IDENTITY_TOKENS is off.");
-  print(`The new key is published and signs from ${signsFrom.toISOString()} on.`);
-}
-
 export const addKeyCommands = (keys: Command) =>
   keys
     .command("rotate")
@@ -19,3 +13,9 @@ export const addKeyCommands = (keys: Command) =>
         "a change of IDENTITY_KEY the new key signs at once: restart the service within that half an hour.",
     )
     .action(rotate);
+
+async function rotate(): Promise<void> {
+  const signsFrom = await withDatabase(async () => config().identityKey && rotateSigningKeys());
+  if (!signsFrom) throw new CommandError("IDENTITY_TOKENS is off.");
+  print(`The new key is published and signs from ${signsFrom.toISOString()} on.`);
+}

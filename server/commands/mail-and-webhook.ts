@@ -3,6 +3,21 @@ import { type GivenUpJobs, givenUpKept, givenUpMails, givenUpWebhooks } from "..
 import { withDatabase } from "./open-database";
 import { CommandError, counted, jsonOption, print } from "./program";
 
+export const addMailCommands = (mail: Command): void =>
+  addGivenUpCommands(mail, givenUpMails, ({ task, email }) => [task.replace("mail_", ""), email], {
+    failed:
+      "Lists the mails that the mail service refused for good, and those whose last retry failed: id, time, task, " +
+      "address and last error.",
+    retry: "A link in such a mail is a new one.",
+  });
+
+export const addWebhookCommands = (webhook: Command): void =>
+  addGivenUpCommands(webhook, givenUpWebhooks, ({ type, userId }) => [type, userId], {
+    failed:
+      "Lists the webhooks whose last retry failed, and those that waited for 14 days: id, time, type, user id and last error.",
+    retry: "The application gets it after later ones of its user.",
+  });
+
 function addGivenUpCommands<Columns>(
   command: Command,
   jobs: GivenUpJobs<Columns>,
@@ -44,18 +59,3 @@ function addGivenUpCommands<Columns>(
     )
     .action(retry);
 }
-
-export const addMailCommands = (mail: Command): void =>
-  addGivenUpCommands(mail, givenUpMails, ({ task, email }) => [task.replace("mail_", ""), email], {
-    failed:
-      "Lists the mails that the mail service refused for good, and those whose last retry failed: id, time, task, " +
-      "address and last error.",
-    retry: "A link in such a mail is a new one.",
-  });
-
-export const addWebhookCommands = (webhook: Command): void =>
-  addGivenUpCommands(webhook, givenUpWebhooks, ({ type, userId }) => [type, userId], {
-    failed:
-      "Lists the webhooks whose last retry failed, and those that waited for 14 days: id, time, type, user id and last error.",
-    retry: "The application gets it after later ones of its user.",
-  });

@@ -10,29 +10,6 @@ import { CommandError } from "./program";
 
 export const statementLimit = 60_000; // ms; nobody waits for a page
 
-function readDatabaseUrl(): string {
-  const config = loadConfig(process.env);
-  setConfig(config);
-  return config.databaseDirectUrl ?? config.databaseUrl;
-}
-
-async function open<T>(databaseUrl: string, work: (database: Database, queue: JobQueue) => Promise<T>): Promise<T> {
-  const database = await openDatabase(databaseUrl, null, statementLimit);
-  const queue = new JobQueue(database.orm);
-  const working = work(database, queue);
-  const enqueueEvents = async () => {
-    for (const event of commandEvents.splice(0)) {
-      await queue.enqueue(database.orm.em.fork(), { task: "log_event", event });
-    }
-  };
-  const [done, enqueued] = await Promise.allSettled([working, working.then(enqueueEvents, enqueueEvents)]);
-  await queue.stop();
-  await database.close();
-  if (done.status === "rejected") throw done.reason;
-  if (enqueued.status === "rejected") throw enqueued.reason;
-  return done.value;
-}
-
 export const withUnpreparedDatabase = <T>(work: (database: Database, queue: JobQueue) => Promise<T>): Promise<T> =>
   open(readDatabaseUrl(), work);
 
@@ -67,4 +44,27 @@ export async function withDatabase<T>(work: (database: Database) => Promise<T>):
     setQueue(queue);
     return work(database);
   });
+}
+
+function readDatabaseUrl(): string {
+  const config = loadConfig(process.env);
+  setConfig(config);
+  return config.databaseDirectUrl ?? config.databaseUrl;
+}
+
+async function open<T>(databaseUrl: string, work: (database: Database, queue: JobQueue) => Promise<T>): Promise<T> {
+  const database = await openDatabase(databaseUrl, null, statementLimit);
+  const queue = new JobQueue(database.orm);
+  const working = work(database, queue);
+  const enqueueEvents = async () => {
+    for (const event of commandEvents.splice(0)) {
+      await queue.enqueue(database.orm.em.fork(), { task: "log_event", event });
+    }
+  };
+  const [done, enqueued] = await Promise.allSettled([working, working.then(enqueueEvents, enqueueEvents)]);
+  await queue.stop();
+  await database.close();
+  if (done.status === "rejected") throw done.reason;
+  if (enqueued.status === "rejected") throw enqueued.reason;
+  return done.value;
 }

@@ -10,79 +10,6 @@ import { withDatabase } from "./open-database";
 import { CommandError, counted, jsonOption, print, printToStderr, writeLine } from "./program";
 import { invitationRemoved, noAccount, withUser } from "./user";
 
-const suspend = (email: string) =>
-  withUser(email, async ({ id, email }) => {
-    const ended = await suspendUser(id);
-    if (ended === "no_account") throw noAccount(email);
-    if (ended === "suspended_already") throw new CommandError(`The account ${email} is suspended already.`);
-    print(`The account is suspended. ${counted(ended, "session")} ended.`);
-  });
-
-const restore = (email: string) =>
-  withUser(email, async ({ id }) => {
-    if (!(await restoreUser(id))) throw new CommandError(`The account ${email} is not suspended.`);
-    print("The account is restored.");
-  });
-
-export function parseNewAddress(typed: string): string {
-  const email = parseAddress(typed);
-  if (email === null) throw new InvalidArgumentError("This is not an email address.");
-  return email;
-}
-
-const setEmailRefusals = {
-  own_address: "it has this address already",
-  suspended: "it is suspended",
-  taken: "another account has this address",
-};
-
-const setAddress = (typed: string, newEmail: string) =>
-  withUser(typed, async ({ id }) => {
-    const ended = await setEmail(id, newEmail);
-    if (ended === "no_account") throw noAccount(typed);
-    if (typeof ended === "string") throw new CommandError(`The account was not changed: ${setEmailRefusals[ended]}.`);
-    if (ended.uninvited) printToStderr(invitationRemoved);
-    print(`The address of the account is ${newEmail}. ${counted(ended.count, "session")} ended.`);
-  });
-
-function parseGroup(name: string): string {
-  if (isGroup(name)) return name;
-  throw new InvalidArgumentError("A group has 1 to 64 characters: a-z and 0-9, and after the first one also . _ -.");
-}
-
-export const collectGroup = (name: string, others: string[] = []): string[] => [...others, parseGroup(name)];
-
-const groups = (email: string, { add = [], remove = [] }: { add?: string[]; remove?: string[] }) =>
-  withUser(email, async (user) => {
-    const isChange = add.length + remove.length > 0;
-    const now = isChange ? await changeGroups(user.id, { add, remove }) : groupsOf(user);
-    if (now === null) throw noAccount(email);
-    if (now === "too_many") throw new CommandError(`Nothing was changed: a user has at most ${maxGroups} groups.`);
-    if (now === "of_provider")
-      throw new CommandError("Nothing was changed: the provider gives the group, and it can be removed there alone.");
-    const ofProvider = providerGroupsOf(user);
-    for (const name of now) print(ofProvider.includes(name) ? `${name}  from the provider` : name);
-  });
-
-function asLine({ email, id, groups, suspendedAt }: ListedUser): string {
-  return [email, id, groups.join(",") || "-", ...(suspendedAt ? ["suspended"] : [])].join("  ");
-}
-
-const list = ({ json, ...which }: Parameters<typeof listUsers>[0] & { json?: true }) =>
-  withDatabase(async () => {
-    for await (const user of listUsers(which)) await writeLine(printable(json ? JSON.stringify(user) : asLine(user)));
-  });
-
-/** An address has limits without an account, too. */
-async function clear(typed: string): Promise<void> {
-  const email = parseAddress(typed);
-  const cleared =
-    email === null ? withUser(typed, (user) => clearLimits(user.email)) : withDatabase(() => clearLimits(email));
-  print(`${counted(await cleared, "count")} cleared.`);
-}
-
-const endAll = async () => print(`${counted(await withDatabase(endEverySession), "session")} ended.`);
-
 export function addUserAccessCommands(user: Command): void {
   const add = (name: string, summary: string, description: string) =>
     user.command(name).summary(summary).description(description);
@@ -141,3 +68,76 @@ export function addUserAccessCommands(user: Command): void {
     .requiredOption("--yes", "confirm it")
     .action(endAll);
 }
+
+const suspend = (email: string) =>
+  withUser(email, async ({ id, email }) => {
+    const ended = await suspendUser(id);
+    if (ended === "no_account") throw noAccount(email);
+    if (ended === "suspended_already") throw new CommandError(`The account ${email} is suspended already.`);
+    print(`The account is suspended. ${counted(ended, "session")} ended.`);
+  });
+
+const restore = (email: string) =>
+  withUser(email, async ({ id }) => {
+    if (!(await restoreUser(id))) throw new CommandError(`The account ${email} is not suspended.`);
+    print("The account is restored.");
+  });
+
+export function parseNewAddress(typed: string): string {
+  const email = parseAddress(typed);
+  if (email === null) throw new InvalidArgumentError("This is not an email address.");
+  return email;
+}
+
+const setEmailRefusals = {
+  own_address: "it has this address already",
+  suspended: "it is suspended",
+  taken: "another account has this address",
+};
+
+const setAddress = (typed: string, newEmail: string) =>
+  withUser(typed, async ({ id }) => {
+    const ended = await setEmail(id, newEmail);
+    if (ended === "no_account") throw noAccount(typed);
+    if (typeof ended === "string") throw new CommandError(`The account was not changed: ${setEmailRefusals[ended]}.`);
+    if (ended.uninvited) printToStderr(invitationRemoved);
+    print(`The address of the account is ${newEmail}. ${counted(ended.count, "session")} ended.`);
+  });
+
+export const collectGroup = (name: string, others: string[] = []): string[] => [...others, parseGroup(name)];
+
+function parseGroup(name: string): string {
+  if (isGroup(name)) return name;
+  throw new InvalidArgumentError("A group has 1 to 64 characters: a-z and 0-9, and after the first one also . _ -.");
+}
+
+const groups = (email: string, { add = [], remove = [] }: { add?: string[]; remove?: string[] }) =>
+  withUser(email, async (user) => {
+    const isChange = add.length + remove.length > 0;
+    const now = isChange ? await changeGroups(user.id, { add, remove }) : groupsOf(user);
+    if (now === null) throw noAccount(email);
+    if (now === "too_many") throw new CommandError(`Nothing was changed: a user has at most ${maxGroups} groups.`);
+    if (now === "of_provider")
+      throw new CommandError("Nothing was changed: the provider gives the group, and it can be removed there alone.");
+    const ofProvider = providerGroupsOf(user);
+    for (const name of now) print(ofProvider.includes(name) ? `${name}  from the provider` : name);
+  });
+
+const list = ({ json, ...which }: Parameters<typeof listUsers>[0] & { json?: true }) =>
+  withDatabase(async () => {
+    for await (const user of listUsers(which)) await writeLine(printable(json ? JSON.stringify(user) : asLine(user)));
+  });
+
+function asLine({ email, id, groups, suspendedAt }: ListedUser): string {
+  return [email, id, groups.join(",") || "-", ...(suspendedAt ? ["suspended"] : [])].join("  ");
+}
+
+/** An address has limits without an account, too. */
+async function clear(typed: string): Promise<void> {
+  const email = parseAddress(typed);
+  const cleared =
+    email === null ? withUser(typed, (user) => clearLimits(user.email)) : withDatabase(() => clearLimits(email));
+  print(`${counted(await cleared, "count")} cleared.`);
+}
+
+const endAll = async () => print(`${counted(await withDatabase(endEverySession), "session")} ended.`);

@@ -7,12 +7,25 @@ import { readOperand } from "./beside-service";
 import { withDatabase } from "./open-database";
 import { CommandError, counted, print, printToStderr, writeLine } from "./program";
 
-async function readLines(path: string): Promise<string[]> {
-  const file = await readOperand(path).catch(({ code }: NodeJS.ErrnoException) => {
-    throw new CommandError(`${resolve(path)} cannot be read: ${code}.`);
-  });
-  if (!isUtf8(file)) throw new CommandError(`${resolve(path)} is not UTF-8. Save it as UTF-8.`);
-  return new TextDecoder().decode(file).split("\n");
+export function addUserFileCommands(user: Command): void {
+  user
+    .command("import <FILE>")
+    .summary("create accounts from a file of JSON lines")
+    .description(
+      `Each line of the file is a JSON object with \`email\` and, each optional, ${optionalFields.join(", ")}. The lines ` +
+        "are checked first: when one is wrong, it is named, and nothing is changed. An address that has an account is " +
+        "skipped. Nothing is mailed. Latchkey does not check that the addresses are their owners': the system that they " +
+        "come from must have.",
+    )
+    .action(importFile);
+  user
+    .command("export")
+    .summary("print every account as `user import` takes it")
+    .description(
+      "Prints one JSON object for each account. The output holds password hashes: keep it as you keep a backup. " +
+        "Pictures, passkeys, sessions and links are not part of it; `database copy` copies everything.",
+    )
+    .action(exportAll);
 }
 
 /** What PostgreSQL answers when others change the same accounts: a deadlock, or a key that came meanwhile. */
@@ -39,28 +52,15 @@ async function importFile(path: string): Promise<void> {
   print(`${counted(created, "account")} created, ${skipped} skipped because the address has an account.`);
 }
 
+async function readLines(path: string): Promise<string[]> {
+  const file = await readOperand(path).catch(({ code }: NodeJS.ErrnoException) => {
+    throw new CommandError(`${resolve(path)} cannot be read: ${code}.`);
+  });
+  if (!isUtf8(file)) throw new CommandError(`${resolve(path)} is not UTF-8. Save it as UTF-8.`);
+  return new TextDecoder().decode(file).split("\n");
+}
+
 const exportAll = () =>
   withDatabase(async () => {
     for await (const user of exportUsers()) await writeLine(JSON.stringify(user));
   });
-
-export function addUserFileCommands(user: Command): void {
-  user
-    .command("import <FILE>")
-    .summary("create accounts from a file of JSON lines")
-    .description(
-      `Each line of the file is a JSON object with \`email\` and, each optional, ${optionalFields.join(", ")}. The lines ` +
-        "are checked first: when one is wrong, it is named, and nothing is changed. An address that has an account is " +
-        "skipped. Nothing is mailed. Latchkey does not check that the addresses are their owners': the system that they " +
-        "come from must have.",
-    )
-    .action(importFile);
-  user
-    .command("export")
-    .summary("print every account as `user import` takes it")
-    .description(
-      "Prints one JSON object for each account. The output holds password hashes: keep it as you keep a backup. " +
-        "Pictures, passkeys, sessions and links are not part of it; `database copy` copies everything.",
-    )
-    .action(exportAll);
-}

@@ -8,44 +8,6 @@ import { CommandError, jsonOption, print, writeLine } from "./program";
 import { parsedName, shown } from "./user";
 import { collectGroup, parseNewAddress } from "./user-access";
 
-function parseDays(text: string): number {
-  if (!/^(?:[1-9]|[12]\d|30)$/.test(text)) throw new InvalidArgumentError("This is not a number of days from 1 to 30.");
-  return Number(text);
-}
-
-interface InviteOptions {
-  group?: string[];
-  name?: string;
-  days: number;
-  mail?: true;
-}
-
-async function inviteAddress(email: string, { group = [], name, ...options }: InviteOptions): Promise<void> {
-  if (!areGroups(group)) throw new CommandError(`Nobody was invited: a user has at most ${maxGroups} groups.`);
-  const invited = { groups: sortedGroups(group), name: parsedName(name), ...options };
-  const link = await withDatabase(() => invite(email, invited));
-  if (link === null)
-    throw new CommandError(`The address ${email} has an account already: \`latchkey user groups\` changes its groups.`);
-  print(options.mail ? "The invitation is on its way." : link);
-}
-
-const asLine = ({ email, groups, expiresAt }: Invitation) =>
-  `${email}  ${groups.join(",") || "-"}  until ${shown(expiresAt)}`;
-
-const list = ({ json }: { json?: true }) =>
-  withDatabase(async () => {
-    for (const invitation of await liveInvitations()) {
-      const { email, groups, name = null, createdAt, expiresAt } = invitation;
-      const line = json ? JSON.stringify({ email, groups, name, createdAt, expiresAt }) : asLine(invitation);
-      await writeLine(printable(line));
-    }
-  });
-
-async function remove(email: string): Promise<void> {
-  if (!(await withDatabase(() => uninvite(email)))) throw new CommandError(`There is no invitation of ${email}.`);
-  print("The invitation is removed.");
-}
-
 export function addUserInvitationCommands(user: Command): void {
   user
     .command("invite")
@@ -75,4 +37,42 @@ export function addUserInvitationCommands(user: Command): void {
     .summary("remove an invitation")
     .description("Removes the invitation of an address. Its link is no longer valid.")
     .action(remove);
+}
+
+function parseDays(text: string): number {
+  if (!/^(?:[1-9]|[12]\d|30)$/.test(text)) throw new InvalidArgumentError("This is not a number of days from 1 to 30.");
+  return Number(text);
+}
+
+interface InviteOptions {
+  group?: string[];
+  name?: string;
+  days: number;
+  mail?: true;
+}
+
+async function inviteAddress(email: string, { group = [], name, ...options }: InviteOptions): Promise<void> {
+  if (!areGroups(group)) throw new CommandError(`Nobody was invited: a user has at most ${maxGroups} groups.`);
+  const invited = { groups: sortedGroups(group), name: parsedName(name), ...options };
+  const link = await withDatabase(() => invite(email, invited));
+  if (link === null)
+    throw new CommandError(`The address ${email} has an account already: \`latchkey user groups\` changes its groups.`);
+  print(options.mail ? "The invitation is on its way." : link);
+}
+
+const list = ({ json }: { json?: true }) =>
+  withDatabase(async () => {
+    for (const invitation of await liveInvitations()) {
+      const { email, groups, name = null, createdAt, expiresAt } = invitation;
+      const line = json ? JSON.stringify({ email, groups, name, createdAt, expiresAt }) : asLine(invitation);
+      await writeLine(printable(line));
+    }
+  });
+
+const asLine = ({ email, groups, expiresAt }: Invitation) =>
+  `${email}  ${groups.join(",") || "-"}  until ${shown(expiresAt)}`;
+
+async function remove(email: string): Promise<void> {
+  if (!(await withDatabase(() => uninvite(email)))) throw new CommandError(`There is no invitation of ${email}.`);
+  print("The invitation is removed.");
 }

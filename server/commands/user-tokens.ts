@@ -5,37 +5,6 @@ import { longestTokenName, maxAccessTokens } from "../rules";
 import { CommandError, jsonOption, print } from "./program";
 import { noAccount, tokenText, withUser } from "./user";
 
-const list = (email: string, { json }: { json?: true }) =>
-  withUser(email, async ({ id }) => {
-    const tokens = (await tokensOf(id)).map(plainToken);
-    if (json) return print(JSON.stringify(tokens, null, 2));
-    for (const token of tokens) print(`${token.id}  ${tokenText(token)}`);
-  });
-
-const remove = (email: string, id: string) =>
-  withUser(email, async (user) => {
-    if (!(await removeToken({ user, sessionId: null }, id))) throw new CommandError(`${email} has no token ${id}.`);
-    print("The token is removed.");
-  });
-
-const problems = {
-  name: () => `The name must be one line of 1 to ${longestTokenName} characters.`,
-  origin: () => "The origin is neither that of APP_URL nor one that RETURN_ORIGINS allows, without a path.",
-  days: () => `The days are one of ${offeredDays().join(", ")}.`,
-};
-
-const create = (email: string, { days, ...asked }: { name: string; origin: string; days?: string }) =>
-  withUser(email, async (user) => {
-    if (!config().accessTokens) throw new CommandError("There are no access tokens: ACCESS_TOKENS is off.");
-    const byDefault = String(offeredDays().findLast((offered) => offered <= 90));
-    const made = await makeOwnToken({ user, sessionId: null }, { ...asked, days: days ?? byDefault });
-    if (typeof made === "object" && "token" in made) return print(made.token);
-    if (typeof made === "object") throw new CommandError(made.wrong.map((field) => problems[field]()).join(" "));
-    if (made === "suspended") throw new CommandError(`The account ${email} is suspended.`);
-    if (made === "too_many") throw new CommandError(`${email} has ${maxAccessTokens} tokens, and can have no more.`);
-    throw noAccount(email);
-  });
-
 export function addUserTokenCommands(user: Command): void {
   user
     .command("tokens <EMAIL>")
@@ -64,3 +33,34 @@ export function addUserTokenCommands(user: Command): void {
     .description("Removes a token of the account. What uses it has no access any more.")
     .action(remove);
 }
+
+const list = (email: string, { json }: { json?: true }) =>
+  withUser(email, async ({ id }) => {
+    const tokens = (await tokensOf(id)).map(plainToken);
+    if (json) return print(JSON.stringify(tokens, null, 2));
+    for (const token of tokens) print(`${token.id}  ${tokenText(token)}`);
+  });
+
+const create = (email: string, { days, ...asked }: { name: string; origin: string; days?: string }) =>
+  withUser(email, async (user) => {
+    if (!config().accessTokens) throw new CommandError("There are no access tokens: ACCESS_TOKENS is off.");
+    const byDefault = String(offeredDays().findLast((offered) => offered <= 90));
+    const made = await makeOwnToken({ user, sessionId: null }, { ...asked, days: days ?? byDefault });
+    if (typeof made === "object" && "token" in made) return print(made.token);
+    if (typeof made === "object") throw new CommandError(made.wrong.map((field) => problems[field]()).join(" "));
+    if (made === "suspended") throw new CommandError(`The account ${email} is suspended.`);
+    if (made === "too_many") throw new CommandError(`${email} has ${maxAccessTokens} tokens, and can have no more.`);
+    throw noAccount(email);
+  });
+
+const problems = {
+  name: () => `The name must be one line of 1 to ${longestTokenName} characters.`,
+  origin: () => "The origin is neither that of APP_URL nor one that RETURN_ORIGINS allows, without a path.",
+  days: () => `The days are one of ${offeredDays().join(", ")}.`,
+};
+
+const remove = (email: string, id: string) =>
+  withUser(email, async (user) => {
+    if (!(await removeToken({ user, sessionId: null }, id))) throw new CommandError(`${email} has no token ${id}.`);
+    print("The token is removed.");
+  });

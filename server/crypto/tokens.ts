@@ -16,9 +16,9 @@ export const mintAccessToken = () => accessTokenPrefix + randomBytes(32).toStrin
 
 export const isAccessToken = (text: string): boolean => /^latchkey_[\w-]{43}$/.test(text);
 
-/** SHA-256 as lower-case hex. Synchronous: Web Crypto would wait for Argon2, which uses the same threads. */
-export const sha256 = (data: string | Buffer) => createHash("sha256").update(data).digest("hex");
-
 /** The UUID of a text: the same for the same text (RFC 9562, UUIDv8). */
 export const uuidOf = (text: string): string =>
   sha256(text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-8$3-8$4-$5");
+
+/** SHA-256 as lower-case hex. Synchronous: Web Crypto would wait for Argon2, which uses the same threads. */
+export const sha256 = (data: string | Buffer) => createHash("sha256").update(data).digest("hex");

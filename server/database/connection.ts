@@ -23,28 +23,6 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-type Embedded = { host: string } & Pick<Connection, "close" | "withCopy">;
-
-export function embeddedConnection({ host, ...rest }: Embedded): Connection {
-  const address = { host, user: "postgres", dbName: "postgres" };
-  return { kind: "embedded", address, hosts: [{}], primary: false, direct: null, ...rest };
-}
-
-/** For an IP address, node-postgres gives TLS no host name, and Node then verifies the name `localhost`. */
-function withHost(ssl: Parsed["ssl"], host: Parsed["host"]): Parsed["ssl"] {
-  return ssl ? { ...(ssl === true ? {} : ssl), host } : ssl;
-}
-
-function clientParameters(databaseUrl: string): ClientParameters {
-  try {
-    const { host, port, ssl, application_name, options } = parseIntoClientConfig(databaseUrl);
-    const named = { host, port, ssl: withHost(ssl, host), application_name, options };
-    return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined && value !== ""));
-  } catch (error) {
-    throw new StartError(`The URL of the database cannot be used: ${(error as Error).message}.`);
-  }
-}
-
 export async function connectionFor(databaseUrl: string, directUrl: string | null = null): Promise<Connection> {
   const folder = folderOf(databaseUrl);
   if (folder !== null) return embeddedConnection(await openEmbeddedDatabase(folder));
@@ -58,4 +36,26 @@ export async function connectionFor(databaseUrl: string, directUrl: string | nul
     direct: directUrl === null ? null : await connectionFor(directUrl),
     close: async () => {},
   };
+}
+
+type Embedded = { host: string } & Pick<Connection, "close" | "withCopy">;
+
+export function embeddedConnection({ host, ...rest }: Embedded): Connection {
+  const address = { host, user: "postgres", dbName: "postgres" };
+  return { kind: "embedded", address, hosts: [{}], primary: false, direct: null, ...rest };
+}
+
+function clientParameters(databaseUrl: string): ClientParameters {
+  try {
+    const { host, port, ssl, application_name, options } = parseIntoClientConfig(databaseUrl);
+    const named = { host, port, ssl: withHost(ssl, host), application_name, options };
+    return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined && value !== ""));
+  } catch (error) {
+    throw new StartError(`The URL of the database cannot be used: ${(error as Error).message}.`);
+  }
+}
+
+/** For an IP address, node-postgres gives TLS no host name, and Node then verifies the name `localhost`. */
+function withHost(ssl: Parsed["ssl"], host: Parsed["host"]): Parsed["ssl"] {
+  return ssl ? { ...(ssl === true ? {} : ssl), host } : ssl;
 }

@@ -4,28 +4,12 @@ import { join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import { errorFields, log } from "../log";
 
-/** A failed flush cannot be repeated: the kernel has dropped the data. PostgreSQL ends here, too; a start recovers. */
-function endProcess(error: unknown): never {
-  log.fatal(errorFields(error), "The embedded database cannot be flushed to the disk.");
-  process.exit(1);
-}
-
-function endIfItFails(flush: () => void): void {
-  try {
-    flush();
-  } catch (error) {
-    endProcess(error);
-  }
-}
-
-export function flushFolder(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
+/** Flushes the tables of a running database, whose next checkpoint then has little to wait for. */
+export const flushTables = (files: string): Promise<void> =>
+  flushTree(join(files, "base")).catch((error: NodeJS.ErrnoException) => {
+    if (error.syscall === "fsync") endProcess(error);
+    // What cannot be opened, such as a table that is removed meanwhile, is left to the checkpoint.
+  });
 
 /** Flushes every file and folder below, outside the event loop. */
 export async function flushTree(folder: string): Promise<void> {
@@ -38,35 +22,11 @@ export async function flushTree(folder: string): Promise<void> {
   }
 }
 
-/** Flushes the tables of a running database, whose next checkpoint then has little to wait for. */
-export const flushTables = (files: string): Promise<void> =>
-  flushTree(join(files, "base")).catch((error: NodeJS.ErrnoException) => {
-    if (error.syscall === "fsync") endProcess(error);
-    // What cannot be opened, such as a table that is removed meanwhile, is left to the checkpoint.
-  });
-
-// Emscripten's NODEFS has no `fsync`, and PostgreSQL cannot open a folder through it (both read in PGlite 0.5.17).
-// So a change of a folder is flushed as it is made: they are rare, a new table or segment of the log.
-type Node = { parent: Node };
 type Nodefs = {
   realPath(node: Node): string;
   stream_ops: { fsync?: (stream: { nfd: number }) => void };
   node_ops: Record<"mknod" | "rename" | "unlink" | "rmdir", (node: Node, ...rest: unknown[]) => unknown>;
 };
-
-function flushWrites(nodefs: Nodefs): void {
-  const { node_ops: operations, realPath } = nodefs;
-  nodefs.stream_ops.fsync = ({ nfd }) => endIfItFails(() => fsyncSync(nfd));
-  for (const name of ["mknod", "rename", "unlink", "rmdir"] as const) {
-    const change = operations[name];
-    operations[name] = (node, ...rest) => {
-      const result = change(node, ...rest);
-      const folder = name === "rename" ? (rest[0] as Node) : node; // PostgreSQL renames within a folder.
-      endIfItFails(() => flushFolder(realPath(folder)));
-      return result;
-    };
-  }
-}
 
 const parameters = [
   "fsync=on",
@@ -94,4 +54,45 @@ export async function openFlushed(files: string): Promise<PGlite> {
     fs: new FlushedFiles(files),
     startParams: [...flags, ...parameters.flatMap((parameter) => ["-c", parameter])],
   });
+}
+
+// Emscripten's NODEFS has no `fsync`, and PostgreSQL cannot open a folder through it (both read in PGlite 0.5.17).
+// So a change of a folder is flushed as it is made: they are rare, a new table or segment of the log.
+type Node = { parent: Node };
+
+function flushWrites(nodefs: Nodefs): void {
+  const { node_ops: operations, realPath } = nodefs;
+  nodefs.stream_ops.fsync = ({ nfd }) => endIfItFails(() => fsyncSync(nfd));
+  for (const name of ["mknod", "rename", "unlink", "rmdir"] as const) {
+    const change = operations[name];
+    operations[name] = (node, ...rest) => {
+      const result = change(node, ...rest);
+      const folder = name === "rename" ? (rest[0] as Node) : node; // PostgreSQL renames within a folder.
+      endIfItFails(() => flushFolder(realPath(folder)));
+      return result;
+    };
+  }
+}
+
+function endIfItFails(flush: () => void): void {
+  try {
+    flush();
+  } catch (error) {
+    endProcess(error);
+  }
+}
+
+/** A failed flush cannot be repeated: the kernel has dropped the data. PostgreSQL ends here, too; a start recovers. */
+function endProcess(error: unknown): never {
+  log.fatal(errorFields(error), "The embedded database cannot be flushed to the disk.");
+  process.exit(1);
+}
+
+export function flushFolder(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }

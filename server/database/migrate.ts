@@ -36,26 +36,8 @@ export async function withStartLock({ connection }: Database, work: (orm: MikroO
   }
 }
 
-async function appliedMigrations(em: EntityManager): Promise<string[]> {
-  const rows = await em.execute<{ name: string }[]>("select name from mikro_orm_migrations");
-  return rows.map(({ name }) => name);
-}
-
-export async function missingMigrations(em: EntityManager): Promise<string[]> {
-  const applied = await appliedMigrations(em);
-  return migrationNames.filter((name) => !applied.includes(name));
-}
-
-export const hasEveryMigration = async (em: EntityManager) => (await missingMigrations(em)).length === 0;
-
 export const hasNewerMigration = async (em: EntityManager) =>
   (await appliedMigrations(em)).some((name) => !migrationNames.includes(name));
-
-async function createMigrator(orm: MikroORM) {
-  const { Migrator } = await import("@mikro-orm/migrations");
-  orm.config.set("migrations", { ...orm.config.get("migrations"), ...(await migrationOptions()) });
-  return new Migrator(orm.em);
-}
 
 /**
  * Brings the schema up to date. The migrator is loaded only if there is a migration to run. Each one is a transaction,
@@ -68,8 +50,26 @@ export async function migrate(orm: MikroORM): Promise<void> {
   for (const { name } of await migrator.getPendingMigrations()) await migrator.up(name);
 }
 
+export const hasEveryMigration = async (em: EntityManager) => (await missingMigrations(em)).length === 0;
+
+export async function missingMigrations(em: EntityManager): Promise<string[]> {
+  const applied = await appliedMigrations(em);
+  return migrationNames.filter((name) => !applied.includes(name));
+}
+
+async function appliedMigrations(em: EntityManager): Promise<string[]> {
+  const rows = await em.execute<{ name: string }[]>("select name from mikro_orm_migrations");
+  return rows.map(({ name }) => name);
+}
+
 export async function migrateWithin(orm: MikroORM, transaction: Knex.Transaction): Promise<void> {
   const migrator = await createMigrator(orm);
   migrator.getStorage().setMasterMigration(transaction); // else its table is made outside
   await migrator.up({ transaction });
+}
+
+async function createMigrator(orm: MikroORM) {
+  const { Migrator } = await import("@mikro-orm/migrations");
+  orm.config.set("migrations", { ...orm.config.get("migrations"), ...(await migrationOptions()) });
+  return new Migrator(orm.em);
 }

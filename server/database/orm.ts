@@ -8,29 +8,42 @@ import { dialectForPrimary, readOnlyError } from "./primary";
 
 export type Database = Awaited<ReturnType<typeof connect>>;
 
-/** PGlite is one session for all connections, one after the other: prepared statements outlive their connection. */
-function deallocateStatements(connection: { query(sql: string, done: () => void): void }, done: () => void): void {
-  connection.query("deallocate all", done);
+export function poolUse(orm: MikroORM) {
+  const { pool } = orm.em.getKnex().client; // of tarn
+  return { connections: { used: pool.numUsed(), free: pool.numFree() }, waiting: pool.numPendingAcquires() };
 }
 
-interface Client {
-  connection: { on(event: "errorMessage", handle: (error: { code?: string }) => void): void };
-  readyForQuery: boolean;
-  readOnly?: boolean;
+/**
+ * @param directUrl bypasses the pooler, if `databaseUrl` is a pooler in transaction mode
+ * @throws StartError when the database cannot be reached
+ */
+export async function openDatabase(databaseUrl: string, directUrl?: string | null, limit?: number): Promise<Database> {
+  const database = await connect(await connectionFor(databaseUrl, directUrl), limit);
+  try {
+    await database.orm.em.getConnection().execute("select 1");
+  } catch (error) {
+    await database.close().catch(() => {});
+    const { message, code } = error as NodeJS.ErrnoException;
+    const reason = message.split("\n")[0]?.replace(/^select 1 - /, "") || code;
+    throw new StartError(`The database at ${placeOf(database.connection)} cannot be used: ${reason}.`);
+  }
+  return database;
 }
 
-/** A server that becomes read-only keeps its connections. A new one may reach the primary, by a proxy or by DNS. */
-function noticeReadOnly(client: Client, done: () => void): void {
-  client.connection.on("errorMessage", ({ code }) => {
-    if (code === readOnlyError) client.readOnly = true;
+/** In ms. Commands use the embedded connection, too. It cannot hang without the process. */
+const requestLimits = { postgresql: 4_000, embedded: 60_000 };
+
+export async function connect(connection: Connection, limit = requestLimits[connection.kind]) {
+  const orm = await MikroORM.init({
+    ...Utils.merge({}, ormOptions(connection), timeLimits(limit, connection)),
+    connect: false,
   });
-  done();
+  const close = async () => {
+    await orm.close(true);
+    await connection.close();
+  };
+  return { orm, connection, close };
 }
-
-const pools = {
-  postgresql: { min: 0, max: 10, afterCreate: noticeReadOnly },
-  embedded: { min: 1, max: 1, afterCreate: deallocateStatements },
-};
 
 export function ormOptions({ kind, address, hosts, primary, direct }: Connection): Options {
   return defineConfig({
@@ -50,8 +63,29 @@ export function ormOptions({ kind, address, hosts, primary, direct }: Connection
   });
 }
 
-/** In ms. Commands use the embedded connection, too. It cannot hang without the process. */
-const requestLimits = { postgresql: 4_000, embedded: 60_000 };
+const pools = {
+  postgresql: { min: 0, max: 10, afterCreate: noticeReadOnly },
+  embedded: { min: 1, max: 1, afterCreate: deallocateStatements },
+};
+
+interface Client {
+  connection: { on(event: "errorMessage", handle: (error: { code?: string }) => void): void };
+  readyForQuery: boolean;
+  readOnly?: boolean;
+}
+
+/** A server that becomes read-only keeps its connections. A new one may reach the primary, by a proxy or by DNS. */
+function noticeReadOnly(client: Client, done: () => void): void {
+  client.connection.on("errorMessage", ({ code }) => {
+    if (code === readOnlyError) client.readOnly = true;
+  });
+  done();
+}
+
+/** PGlite is one session for all connections, one after the other: prepared statements outlive their connection. */
+function deallocateStatements(connection: { query(sql: string, done: () => void): void }, done: () => void): void {
+  connection.query("deallocate all", done);
+}
 
 /**
  * The server's limit, and the client's for a server that hangs. A connection that waits for an answer is not reused.
@@ -62,41 +96,7 @@ const timeLimits = (limit: number, { direct }: Connection) => ({
   driverOptions: { connection: { ...(!direct && { statement_timeout: limit }), query_timeout: limit + 500 } },
 });
 
-export function poolUse(orm: MikroORM) {
-  const { pool } = orm.em.getKnex().client; // of tarn
-  return { connections: { used: pool.numUsed(), free: pool.numFree() }, waiting: pool.numPendingAcquires() };
-}
-
-export async function connect(connection: Connection, limit = requestLimits[connection.kind]) {
-  const orm = await MikroORM.init({
-    ...Utils.merge({}, ormOptions(connection), timeLimits(limit, connection)),
-    connect: false,
-  });
-  const close = async () => {
-    await orm.close(true);
-    await connection.close();
-  };
-  return { orm, connection, close };
-}
-
 function placeOf({ address: { clientUrl = "" }, hosts }: Connection): string {
   const places = hosts.map(({ host = "", port }) => (port ? `${host}:${port}` : host));
   return places.join(",") + new URL(clientUrl).pathname;
-}
-
-/**
- * @param directUrl bypasses the pooler, if `databaseUrl` is a pooler in transaction mode
- * @throws StartError when the database cannot be reached
- */
-export async function openDatabase(databaseUrl: string, directUrl?: string | null, limit?: number): Promise<Database> {
-  const database = await connect(await connectionFor(databaseUrl, directUrl), limit);
-  try {
-    await database.orm.em.getConnection().execute("select 1");
-  } catch (error) {
-    await database.close().catch(() => {});
-    const { message, code } = error as NodeJS.ErrnoException;
-    const reason = message.split("\n")[0]?.replace(/^select 1 - /, "") || code;
-    throw new StartError(`The database at ${placeOf(database.connection)} cannot be used: ${reason}.`);
-  }
-  return database;
 }

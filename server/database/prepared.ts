@@ -39,15 +39,6 @@ type PreparedStatement =
   /** As `write-event`, and it takes the same time for an address without an account. */
   | "write-mail-event";
 
-const texts = new Map<string, string>();
-
-function numbered(sql: string): string {
-  let position = 0;
-  const text = texts.get(sql) ?? sql.replace(/\?/g, () => `$${++position}`);
-  texts.set(sql, text);
-  return text;
-}
-
 /**
  * In the transaction that evaluates it, a commit does not wait for the disk. For what a crash may take back: a count of
  * attempts, or the start or end of a job, which then runs again (PostgreSQL, "Asynchronous Commit").
@@ -68,4 +59,13 @@ export function preparedWithin<Row>(
 ): Promise<Row[]> {
   const transaction = em.getTransactionContext<Knex.Transaction>();
   return runStatement<Row>(transaction ?? em.getKnex(), { name, text: numbered(sql), values });
+}
+
+const texts = new Map<string, string>();
+
+function numbered(sql: string): string {
+  let position = 0;
+  const text = texts.get(sql) ?? sql.replace(/\?/g, () => `$${++position}`);
+  texts.set(sql, text);
+  return text;
 }

@@ -1,11 +1,6 @@
 import { PostgreSqlKnexDialect } from "@mikro-orm/postgresql";
 import type { ClientParameters } from "./connection";
 
-/** PostgreSQL's code for a statement that a read-only server refuses. */
-export const readOnlyError = "25006";
-
-const readOnly = () => Object.assign(new Error("the server is read-only"), { code: readOnlyError });
-
 /**
  * A knex dialect that connects to the host that accepts writes, which node-postgres cannot find (its issue 2781).
  * It connects to all hosts at once: one whose machine is lost would delay the others by the time limit of a connection.
@@ -39,3 +34,8 @@ export const dialectForPrimary = (hosts: ClientParameters[]) =>
       return primary;
     }
   };
+
+/** PostgreSQL's code for a statement that a read-only server refuses. */
+export const readOnlyError = "25006";
+
+const readOnly = () => Object.assign(new Error("the server is read-only"), { code: readOnlyError });

@@ -1,6 +1,17 @@
 import { DatabaseUnavailable } from "../errors";
 import { errorFields, log } from "../log";
 
+/** @throws DatabaseUnavailable in the place of a failed connection's error */
+export async function translateConnectionErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isConnectionFailure(error)) throw error;
+    log.warn(errorFields(error), "The database is not available.");
+    throw new DatabaseUnavailable("The database is not available.", { cause: error });
+  }
+}
+
 /** Node's network errors, PostgreSQL's error classes 08, 53 and 57, and 55000: the database allows no connections. */
 const connectionFailures =
   /^(?:ECONN\w+|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|08\w{3}|53\w{3}|57P0[1-5]|57014|55000|25006)$/;
@@ -16,15 +27,4 @@ export function isConnectionFailure(error: unknown): boolean {
     if (connectionMessages.test(cause.message)) return true;
   }
   return false;
-}
-
-/** @throws DatabaseUnavailable in the place of a failed connection's error */
-export async function translateConnectionErrors<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!isConnectionFailure(error)) throw error;
-    log.warn(errorFields(error), "The database is not available.");
-    throw new DatabaseUnavailable("The database is not available.", { cause: error });
-  }
 }

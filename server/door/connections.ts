@@ -16,9 +16,6 @@ type TakeRequest = (request: IncomingMessage, response: ServerResponse, pass: ()
 const clientLimit = 5_000; // ms of the shutdown limit
 const clientInterval = 1_000; // ms
 
-const waitsForClient = ({ req, writableEnded, writableNeedDrain }: ServerResponse) =>
-  !req.complete || writableEnded || writableNeedDrain;
-
 /** remix-serve has no middleware; Node publishes each server on this channel before it listens. */
 const listens = "tracing:net.server.listen:asyncStart";
 
@@ -82,3 +79,6 @@ export function takeRequests(take: TakeRequest, limits = timeLimits) {
       }),
   };
 }
+
+const waitsForClient = ({ req, writableEnded, writableNeedDrain }: ServerResponse) =>
+  !req.complete || writableEnded || writableNeedDrain;

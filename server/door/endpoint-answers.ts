@@ -35,13 +35,6 @@ export const json = (content: object, headers: Record<string, string> = {}, stat
   body: JSON.stringify(content),
 });
 
-export function failure(error: unknown): Answer {
-  const headers = { "Retry-After": unavailableRetryAfter };
-  if (error instanceof DatabaseUnavailable) return { status: 503, headers, body: "" };
-  logUnexpected(error);
-  return { status: 500, headers: {}, body: "" };
-}
-
 /** @param pass passes the request to Remix */
 export async function answerEndpoint(endpoint: Endpoint, facts: RequestFacts, pass: () => void): Promise<void> {
   const { response } = facts;
@@ -54,4 +47,11 @@ export async function answerEndpoint(endpoint: Endpoint, facts: RequestFacts, pa
   const body = gzipped ?? answer.body;
   response.writeHead(answer.status, { ...answer.headers, "Content-Length": Buffer.byteLength(body) });
   response.end(method === "HEAD" ? undefined : body);
+}
+
+export function failure(error: unknown): Answer {
+  const headers = { "Retry-After": unavailableRetryAfter };
+  if (error instanceof DatabaseUnavailable) return { status: 503, headers, body: "" };
+  logUnexpected(error);
+  return { status: 500, headers: {}, body: "" };
 }

@@ -35,30 +35,30 @@ export interface Finders {
 
 type Verdict = Pick<Answer, "status"> & Partial<Answer>;
 
-/** A header's value is ASCII (RFC 9110, section 5.5), but a person's name need not be. */
-function userHeaders({ id, email, name, groups, token }: VerifiedUser, { byEmail }: Asked): Record<string, string> {
-  const ascii = encodeURIComponent(name ?? "");
-  const user = byEmail ? email : id;
-  const own = { "Remote-User": user, "Remote-Email": email, "Remote-Name": ascii, "Remote-Groups": groups.join() };
-  return token === undefined ? own : Object.assign(own, { "Remote-Token": token });
+interface Question {
+  request: IncomingMessage;
+  target: Target;
+  config: Config;
+  finders: Finders;
 }
 
-const almostKnown = (parameter: string) =>
-  ["group", "max_age", "tokens", "user"].some((known) => distance(parameter.toLowerCase(), known) <= 2);
-
-const mayWarn = onceAMinute();
-
-/** Without the text of a stranger, who can ask with any query. */
-function warnOf(parameter: string): void {
-  if (!mayWarn()) return;
-  const named = almostKnown(parameter) ? parameter : "another parameter";
-  const known = "group=NAME (of a-z 0-9 . _ -), max_age=SECONDS (60 to 86400), tokens=on and user=email";
-  log.warn({ parameter: named }, `${verifyPath} takes ${known} alone.`);
+export async function answerVerification(response: ServerResponse, question: Question): Promise<void> {
+  const { request, config } = question;
+  const { status, headers } = await verdictOf(question).catch(failure);
+  // A proxy passes on every answer but this one. Helmet would be a fifth of its CPU.
+  if (status !== 200) setSecurityHeaders(request, response, isEncrypted(request, config));
+  response.writeHead(status, { ...headers, "Cache-Control": "no-store", "Content-Length": 0 }).end();
 }
 
-const nameOf = (parameter: string) => parameter.split("=")[0] ?? "";
-
-const maxAgeIn = (parameter: string) => parseMaxAge(/^max_age=(.*)$/.exec(parameter)?.[1] ?? "");
+async function verdictOf(question: Question): Promise<Verdict> {
+  const { request, config } = question;
+  if (request.method !== "GET" && request.method !== "HEAD") return { status: 405, headers: { Allow: "GET, HEAD" } };
+  const asked = askedIn(request.url ?? "");
+  if (asked === null) return { status: 400 };
+  if (!asked.tokens || !config.accessTokens) return visitorVerdict(question, { ...asked, tokens: false });
+  const tokens = accessTokensIn(request);
+  return tokens.length > 0 ? programVerdict(question, asked, tokens) : visitorVerdict(question, asked);
+}
 
 const flags = ["tokens=on", "user=email"];
 
@@ -91,52 +91,22 @@ function askedIn(url: string): Asked | null {
   return null;
 }
 
-/** Decides by Fetch Metadata, if the browser sends it: an application's `fetch()` may accept HTML too. */
-function wantsPage({ headers }: IncomingMessage): boolean {
-  const { "sec-fetch-mode": mode, "sec-fetch-dest": destination } = headers;
-  if (mode === undefined && destination === undefined) return /text\/html/i.test(headers.accept ?? "");
-  return (mode ?? "navigate") === "navigate" && (destination ?? "document") === "document";
+const nameOf = (parameter: string) => parameter.split("=")[0] ?? "";
+
+const maxAgeIn = (parameter: string) => parseMaxAge(/^max_age=(.*)$/.exec(parameter)?.[1] ?? "");
+
+const mayWarn = onceAMinute();
+
+/** Without the text of a stranger, who can ask with any query. */
+function warnOf(parameter: string): void {
+  if (!mayWarn()) return;
+  const named = almostKnown(parameter) ? parameter : "another parameter";
+  const known = "group=NAME (of a-z 0-9 . _ -), max_age=SECONDS (60 to 86400), tokens=on and user=email";
+  log.warn({ parameter: named }, `${verifyPath} takes ${known} alone.`);
 }
 
-/** The URL that a browser navigates to, by what the proxy says of its request; `null` for every other request. */
-function navigationUrl(request: IncomingMessage, { authority }: Target, config: Config): string | null {
-  const { headers } = request;
-  const uri = headers["x-forwarded-uri"]?.toString();
-  const method = headers["x-forwarded-method"] ?? "GET";
-  if (uri === undefined || method !== "GET" || !wantsPage(request)) return null;
-  const target = parseTarget(uri);
-  return target && connectionUrl(request, authority, config).origin + target.path + target.query;
-}
-
-const isMember = ({ groups: own }: VerifiedUser, { groups }: Asked) =>
-  groups.length === 0 || groups.some((name) => own.includes(name));
-
-/** All schemes on one line: nginx before 1.23 passes on the first line alone. */
-function challengeTo({ request, target, config }: Question, scheme: string): Record<string, string> {
-  const isBrowser =
-    request.headers["sec-fetch-mode"] !== undefined ||
-    cookieValues(request.headers.cookie ?? "", sessionCookieName(isEncrypted(request, config))).length > 0;
-  // Calendars send a password after a challenge only. A browser would open a dialog for it.
-  const asksPassword = !isBrowser && isConfidential(connectionUrl(request, target.authority, config));
-  const basic = `Basic realm="${new URL(config.appUrl).host}", charset="UTF-8"`;
-  return { "WWW-Authenticate": asksPassword ? `${basic}, ${scheme}` : scheme };
-}
-
-interface Question {
-  request: IncomingMessage;
-  target: Target;
-  config: Config;
-  finders: Finders;
-}
-
-/** A token decides alone, whatever cookies there are. It is no sign-in, so it has no age. Two are none. */
-async function programVerdict(question: Question, asked: Asked, tokens: string[]): Promise<Verdict> {
-  const { request, config, finders } = question;
-  const [token = ""] = tokens.length === 1 ? tokens : [];
-  const user = asked.maxAge === null ? await finders.findProgram(token, namedOrigin(request, config)) : null;
-  if (!user) return { status: 401, headers: challengeTo(question, 'Bearer error="invalid_token"') };
-  return isMember(user, asked) ? { status: 200, headers: userHeaders(user, asked) } : { status: 403 };
-}
+const almostKnown = (parameter: string) =>
+  ["group", "max_age", "tokens", "user"].some((known) => distance(parameter.toLowerCase(), known) <= 2);
 
 async function visitorVerdict(question: Question, asked: Asked): Promise<Verdict> {
   const { request, target, config, finders } = question;
@@ -159,20 +129,50 @@ async function visitorVerdict(question: Question, asked: Asked): Promise<Verdict
   return { status: 302, headers: { Location: `${config.appUrl}${user ? "/no-access" : "/login"}?${query}` } };
 }
 
-async function verdictOf(question: Question): Promise<Verdict> {
-  const { request, config } = question;
-  if (request.method !== "GET" && request.method !== "HEAD") return { status: 405, headers: { Allow: "GET, HEAD" } };
-  const asked = askedIn(request.url ?? "");
-  if (asked === null) return { status: 400 };
-  if (!asked.tokens || !config.accessTokens) return visitorVerdict(question, { ...asked, tokens: false });
-  const tokens = accessTokensIn(request);
-  return tokens.length > 0 ? programVerdict(question, asked, tokens) : visitorVerdict(question, asked);
+/** The URL that a browser navigates to, by what the proxy says of its request; `null` for every other request. */
+function navigationUrl(request: IncomingMessage, { authority }: Target, config: Config): string | null {
+  const { headers } = request;
+  const uri = headers["x-forwarded-uri"]?.toString();
+  const method = headers["x-forwarded-method"] ?? "GET";
+  if (uri === undefined || method !== "GET" || !wantsPage(request)) return null;
+  const target = parseTarget(uri);
+  return target && connectionUrl(request, authority, config).origin + target.path + target.query;
 }
 
-export async function answerVerification(response: ServerResponse, question: Question): Promise<void> {
-  const { request, config } = question;
-  const { status, headers } = await verdictOf(question).catch(failure);
-  // A proxy passes on every answer but this one. Helmet would be a fifth of its CPU.
-  if (status !== 200) setSecurityHeaders(request, response, isEncrypted(request, config));
-  response.writeHead(status, { ...headers, "Cache-Control": "no-store", "Content-Length": 0 }).end();
+/** Decides by Fetch Metadata, if the browser sends it: an application's `fetch()` may accept HTML too. */
+function wantsPage({ headers }: IncomingMessage): boolean {
+  const { "sec-fetch-mode": mode, "sec-fetch-dest": destination } = headers;
+  if (mode === undefined && destination === undefined) return /text\/html/i.test(headers.accept ?? "");
+  return (mode ?? "navigate") === "navigate" && (destination ?? "document") === "document";
+}
+
+/** A token decides alone, whatever cookies there are. It is no sign-in, so it has no age. Two are none. */
+async function programVerdict(question: Question, asked: Asked, tokens: string[]): Promise<Verdict> {
+  const { request, config, finders } = question;
+  const [token = ""] = tokens.length === 1 ? tokens : [];
+  const user = asked.maxAge === null ? await finders.findProgram(token, namedOrigin(request, config)) : null;
+  if (!user) return { status: 401, headers: challengeTo(question, 'Bearer error="invalid_token"') };
+  return isMember(user, asked) ? { status: 200, headers: userHeaders(user, asked) } : { status: 403 };
+}
+
+/** All schemes on one line: nginx before 1.23 passes on the first line alone. */
+function challengeTo({ request, target, config }: Question, scheme: string): Record<string, string> {
+  const isBrowser =
+    request.headers["sec-fetch-mode"] !== undefined ||
+    cookieValues(request.headers.cookie ?? "", sessionCookieName(isEncrypted(request, config))).length > 0;
+  // Calendars send a password after a challenge only. A browser would open a dialog for it.
+  const asksPassword = !isBrowser && isConfidential(connectionUrl(request, target.authority, config));
+  const basic = `Basic realm="${new URL(config.appUrl).host}", charset="UTF-8"`;
+  return { "WWW-Authenticate": asksPassword ? `${basic}, ${scheme}` : scheme };
+}
+
+const isMember = ({ groups: own }: VerifiedUser, { groups }: Asked) =>
+  groups.length === 0 || groups.some((name) => own.includes(name));
+
+/** A header's value is ASCII (RFC 9110, section 5.5), but a person's name need not be. */
+function userHeaders({ id, email, name, groups, token }: VerifiedUser, { byEmail }: Asked): Record<string, string> {
+  const ascii = encodeURIComponent(name ?? "");
+  const user = byEmail ? email : id;
+  const own = { "Remote-User": user, "Remote-Email": email, "Remote-Name": ascii, "Remote-Groups": groups.join() };
+  return token === undefined ? own : Object.assign(own, { "Remote-Token": token });
 }

@@ -14,16 +14,30 @@ import { setSecurityHeaders } from "./response-headers";
 /** express answers some of the first three with a stack trace on stderr; Remix takes the last as the browser's host. */
 const ignoredHeaders = ["range", "if-match", "if-unmodified-since", "x-forwarded-host"];
 
-const readMethods = ["GET", "HEAD"];
-const routeMethods = [...readMethods, "POST"];
-
-/** Rewrites a request that no route can handle, so that a route refuses it with a page. */
-function setTarget(request: IncomingMessage, target: Target | null, unreadable: boolean): void {
-  const manifest = target?.path === manifestPath;
-  const refused = !(manifest ? readMethods : routeMethods).includes(request.method ?? "");
-  // No route takes PUT. The Fetch Standard forbids a Request with TRACE, and Remix calls no route with OPTIONS.
-  if (refused) request.method = "PUT";
-  request.url = !target || unreadable || (manifest && refused) ? "/unreadable" : target.path + target.query;
+/** `/auth/verify` takes 0.2 ms of CPU here, a Remix route without work 0.9 to 1.4 ms (docs/performance.md). */
+export function openFrontDoor(config: Config, lookups: Finders & { endpointOf: EndpointOf; routeOf: RouteOf }) {
+  replaceAccessLogTokens();
+  return takeRequests((request, response, pass) => {
+    const target = parseTarget(request.url ?? "");
+    if (target?.path === verifyPath) {
+      measureDuration(request, response, () => verifyPath);
+      void answerVerification(response, { request, target, config, finders: lookups });
+      return;
+    }
+    const facts = prepare(response, target, config);
+    const endpoint = facts.unreadable ? undefined : lookups.endpointOf(target?.path ?? "");
+    if (endpoint && takes(endpoint, facts.method)) {
+      measureDuration(request, response, () => endpoint.name);
+      context.run(facts, () => void answerEndpoint(endpoint, facts, pass));
+      return;
+    }
+    if (endpoint) {
+      request.method = "PUT"; // no route takes it: a page with 405
+      if (endpoint.method) response.setHeader("Allow", endpoint.method);
+    }
+    measureDuration(request, response, lookups.routeOf);
+    context.run(facts, pass);
+  });
 }
 
 function prepare(response: ServerResponse, target: Target | null, config: Config): RequestFacts {
@@ -53,31 +67,17 @@ function prepare(response: ServerResponse, target: Target | null, config: Config
   };
 }
 
+const readMethods = ["GET", "HEAD"];
+const routeMethods = [...readMethods, "POST"];
+
+/** Rewrites a request that no route can handle, so that a route refuses it with a page. */
+function setTarget(request: IncomingMessage, target: Target | null, unreadable: boolean): void {
+  const manifest = target?.path === manifestPath;
+  const refused = !(manifest ? readMethods : routeMethods).includes(request.method ?? "");
+  // No route takes PUT. The Fetch Standard forbids a Request with TRACE, and Remix calls no route with OPTIONS.
+  if (refused) request.method = "PUT";
+  request.url = !target || unreadable || (manifest && refused) ? "/unreadable" : target.path + target.query;
+}
+
 const takes = ({ method }: Endpoint, sent: string) =>
   method === undefined ? readMethods.includes(sent) : method === "any" || method === sent;
-
-/** `/auth/verify` takes 0.2 ms of CPU here, a Remix route without work 0.9 to 1.4 ms (docs/performance.md). */
-export function openFrontDoor(config: Config, lookups: Finders & { endpointOf: EndpointOf; routeOf: RouteOf }) {
-  replaceAccessLogTokens();
-  return takeRequests((request, response, pass) => {
-    const target = parseTarget(request.url ?? "");
-    if (target?.path === verifyPath) {
-      measureDuration(request, response, () => verifyPath);
-      void answerVerification(response, { request, target, config, finders: lookups });
-      return;
-    }
-    const facts = prepare(response, target, config);
-    const endpoint = facts.unreadable ? undefined : lookups.endpointOf(target?.path ?? "");
-    if (endpoint && takes(endpoint, facts.method)) {
-      measureDuration(request, response, () => endpoint.name);
-      context.run(facts, () => void answerEndpoint(endpoint, facts, pass));
-      return;
-    }
-    if (endpoint) {
-      request.method = "PUT"; // no route takes it: a page with 405
-      if (endpoint.method) response.setHeader("Allow", endpoint.method);
-    }
-    measureDuration(request, response, lookups.routeOf);
-    context.run(facts, pass);
-  });
-}

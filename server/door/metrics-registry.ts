@@ -4,8 +4,6 @@ import type { Registry } from "prom-client";
 import { DatabaseUnavailable } from "../errors";
 import { openCounters, type Prometheus } from "../events/metrics";
 
-type Jobs = Record<string, { waiting: number; oldest: number }>;
-
 export interface Readings {
   hashesWaiting(): number;
   pool(): { connections: { used: number; free: number }; waiting: number };
@@ -13,6 +11,22 @@ export interface Readings {
   /** `null` with DEVICE_BOUND_SESSIONS=off. */
   sessions: (() => Promise<Record<"bound" | "unbound", number>>) | null;
 }
+
+/** Counts from now on. prom-client is read from the disk here: a start without metrics does not load it. */
+export async function openMetrics(readings: Readings): Promise<Registry> {
+  const prometheus = await import("prom-client");
+  const registry = new prometheus.Registry();
+  prometheus.collectDefaultMetrics({ register: registry });
+  createGauges(prometheus, registry, readings);
+  openCounters(prometheus, registry);
+  if (cluster.isWorker) {
+    prometheus.AggregatorRegistry.setRegistries([registry]);
+    new prometheus.AggregatorRegistry(); // answers the primary process
+  }
+  return registry;
+}
+
+type Jobs = Record<string, { waiting: number; oldest: number }>;
 
 const readingLimit = 2_000; // ms; Prometheus gives a scrape 10 s
 
@@ -65,18 +79,4 @@ function createGauges({ Gauge }: Prometheus, registry: Registry, readings: Readi
   const { sessions } = readings;
   const bound = "Live sessions that count only together with their bound cookie, and all others.";
   if (sessions) gauge("sessions", bound, "max", async () => (await inTime(sessions())) ?? {});
-}
-
-/** Counts from now on. prom-client is read from the disk here: a start without metrics does not load it. */
-export async function openMetrics(readings: Readings): Promise<Registry> {
-  const prometheus = await import("prom-client");
-  const registry = new prometheus.Registry();
-  prometheus.collectDefaultMetrics({ register: registry });
-  createGauges(prometheus, registry, readings);
-  openCounters(prometheus, registry);
-  if (cluster.isWorker) {
-    prometheus.AggregatorRegistry.setRegistries([registry]);
-    new prometheus.AggregatorRegistry(); // answers the primary process
-  }
-  return registry;
 }

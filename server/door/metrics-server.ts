@@ -6,6 +6,11 @@ import { listen } from "./ports";
 
 type Exposition = Pick<Registry<RegistryContentType>, "contentType" | "metrics">;
 
+export function openMetricsServer({ host, port }: MetricsConfig, exposition: Exposition): Promise<void> {
+  const server = new MetricsServer((request, response) => void answer(exposition, request, response));
+  return listen(server, port, host, `METRICS_PORT ${port} on ${host}`);
+}
+
 /** The front door leaves the requests of this server alone. */
 export class MetricsServer extends Server {}
 
@@ -21,9 +26,4 @@ async function answer(exposition: Exposition, request: IncomingMessage, response
     logUnexpected(error);
     response.writeHead(500).end();
   }
-}
-
-export function openMetricsServer({ host, port }: MetricsConfig, exposition: Exposition): Promise<void> {
-  const server = new MetricsServer((request, response) => void answer(exposition, request, response));
-  return listen(server, port, host, `METRICS_PORT ${port} on ${host}`);
 }

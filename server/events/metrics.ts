@@ -6,6 +6,12 @@ import { boundedReason } from "./sign-in-failures";
 
 export type Prometheus = typeof import("prom-client");
 
+const counters = processValue<ReturnType<typeof createCounters>>("counters");
+
+export function openCounters(prometheus: Prometheus, registry: Registry): void {
+  counters.current = createCounters(prometheus, registry);
+}
+
 /** A failed mail is retried, a refused one is not. */
 const mailOutcomes = ["sent", "failed", "refused"] as const;
 
@@ -22,12 +28,6 @@ function createCounters({ Counter, Histogram }: Prometheus, registry: Registry) 
   for (const outcome of mailOutcomes) mails.inc({ outcome }, 0);
   for (const [event, reason] of loggedEvents()) events.inc({ event, ...(reason && { reason }) }, 0);
   return { events, mails, requests };
-}
-
-const counters = processValue<ReturnType<typeof createCounters>>("counters");
-
-export function openCounters(prometheus: Prometheus, registry: Registry): void {
-  counters.current = createCounters(prometheus, registry);
 }
 
 export function countEvent(event: LoggedEvent): void {

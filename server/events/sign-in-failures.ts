@@ -15,35 +15,6 @@ export type SignInProblem = (typeof signInProblems)[number];
 export const signInProblemIn = (text: string | null | undefined): SignInProblem | null =>
   signInProblems.find((known) => known === text) ?? null;
 
-interface Failure {
-  /** For operators: what happened, and what to do. */
-  means: string;
-  /** Only where something else than the general sentence helps the person. */
-  problem?: SignInProblem;
-}
-
-/** Why a call to another service failed. `xx`: a status of this class. */
-export const callFailures = {
-  timeout: { means: "The network, or the service is down.", problem: "noAnswer" },
-  unreachable: { means: "The network, or the service is down.", problem: "noAnswer" },
-  "status 4xx": {
-    means:
-      "Of `exchange`: a wrong secret (401), or a code that was used (400). Of `profile`: a scope is missing (403).",
-  },
-  "status 5xx": { means: "The provider has an outage.", problem: "noAnswer" },
-  "redirect 3xx": { means: "The configured URL is not that endpoint." },
-  too_large: { means: "The configured URL is not that endpoint." },
-  not_json: { means: "The configured URL is not that endpoint." },
-  unexpected: { means: "The configured URL is not that endpoint, or a field is missing." },
-} as const satisfies Record<string, Failure>;
-
-export type CallFailureReason =
-  | Exclude<keyof typeof callFailures, `${string}xx`>
-  | `${"redirect" | "status"} ${number}`;
-
-const signInSteps = ["discovery", "exchange", "profile"] as const;
-export type SignInStep = (typeof signInSteps)[number];
-
 const moreParameters = {
   means: "The provider wants more, e.g. PKCE (`IDP_PKCE=true`), or a `nonce`: relax that for this client.",
 };
@@ -79,6 +50,45 @@ type AuthorizationError = keyof typeof authorizationErrors;
 
 export const isAuthorizationError = (code: string): code is AuthorizationError =>
   Object.hasOwn(authorizationErrors, code);
+
+export type CallFailureReason =
+  | Exclude<keyof typeof callFailures, `${string}xx`>
+  | `${"redirect" | "status"} ${number}`;
+
+export type SignInStep = (typeof signInSteps)[number];
+
+export type ExternalSignInFailure =
+  | keyof typeof signInFailures
+  | `authorization: ${AuthorizationError}`
+  | `${SignInStep}: ${CallFailureReason}`;
+
+/** @returns what the person can be told; `null` if nothing helps */
+export const problemOf = (reason: ExternalSignInFailure): SignInProblem | null =>
+  everySignInFailure.get(boundedReason(reason))?.problem ?? null;
+
+interface Failure {
+  /** For operators: what happened, and what to do. */
+  means: string;
+  /** Only where something else than the general sentence helps the person. */
+  problem?: SignInProblem;
+}
+
+/** Why a call to another service failed. `xx`: a status of this class. */
+export const callFailures = {
+  timeout: { means: "The network, or the service is down.", problem: "noAnswer" },
+  unreachable: { means: "The network, or the service is down.", problem: "noAnswer" },
+  "status 4xx": {
+    means:
+      "Of `exchange`: a wrong secret (401), or a code that was used (400). Of `profile`: a scope is missing (403).",
+  },
+  "status 5xx": { means: "The provider has an outage.", problem: "noAnswer" },
+  "redirect 3xx": { means: "The configured URL is not that endpoint." },
+  too_large: { means: "The configured URL is not that endpoint." },
+  not_json: { means: "The configured URL is not that endpoint." },
+  unexpected: { means: "The configured URL is not that endpoint, or a field is missing." },
+} as const satisfies Record<string, Failure>;
+
+const signInSteps = ["discovery", "exchange", "profile"] as const;
 
 export const signInFailures = {
   state: {
@@ -125,14 +135,6 @@ export const signInFailures = {
   unexpected: { means: "The line before has the stack." },
 } as const satisfies Record<string, Failure>;
 
-export type ExternalSignInFailure =
-  | keyof typeof signInFailures
-  | `authorization: ${AuthorizationError}`
-  | `${SignInStep}: ${CallFailureReason}`;
-
-/** The class of a status in a reason: a provider chooses it, and each reason is a series of the metrics. */
-export const boundedReason = (reason: string): string => reason.replace(/(\d)\d\d$/, "$1xx");
-
 const prefixed = (prefix: string, failures: Record<string, Failure>): [string, Failure][] =>
   Object.entries(failures).map(([reason, failure]) => [`${prefix}: ${reason}`, failure]);
 
@@ -143,6 +145,5 @@ export const everySignInFailure: ReadonlyMap<string, Failure> = new Map([
   ...signInSteps.flatMap((step) => prefixed(step, callFailures)),
 ]);
 
-/** @returns what the person can be told; `null` if nothing helps */
-export const problemOf = (reason: ExternalSignInFailure): SignInProblem | null =>
-  everySignInFailure.get(boundedReason(reason))?.problem ?? null;
+/** The class of a status in a reason: a provider chooses it, and each reason is a series of the metrics. */
+export const boundedReason = (reason: string): string => reason.replace(/(\d)\d\d$/, "$1xx");

@@ -46,23 +46,12 @@ export function oncePerLanguage<T>(make: (locale: string) => T): (language: Lang
 
 const pluralRules = oncePerLanguage((locale) => new Intl.PluralRules(locale));
 const numberFormat = oncePerLanguage((locale) => new Intl.NumberFormat(locale));
-const momentFormat = (locale: string, timeZone?: string) =>
-  new Intl.DateTimeFormat(locale, {
-    day: "numeric",
-    month: "long",
-    year: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    hourCycle: "h23",
-    timeZone,
-    timeZoneName: "short",
-  });
-const utcFormat = oncePerLanguage((locale) => momentFormat(locale, "UTC"));
-const localFormat = oncePerLanguage((locale) => momentFormat(locale));
 
-function selectForm(language: Language, text: string | Plural, count: string | number | undefined): string {
-  if (typeof text === "string") return text;
-  return text[pluralRules(language).select(Number(count))] ?? text.other;
+export function translator<Texts extends Sections>(language: Language, texts: Translated<Texts>): Translate<Texts> {
+  return (key, ...[values]) => {
+    const template = templateOf(language, texts as Sections, key, values);
+    return values ? fill(language, template, values) : template;
+  };
 }
 
 /** The text with its placeholders, in the plural form of `values.count`. */
@@ -76,19 +65,17 @@ export function templateOf(
   return selectForm(language, texts[section]?.[name] ?? key, values.count);
 }
 
+function selectForm(language: Language, text: string | Plural, count: string | number | undefined): string {
+  if (typeof text === "string") return text;
+  return text[pluralRules(language).select(Number(count))] ?? text.other;
+}
+
 /** Replaces each placeholder by its value, and writes numbers as the language does. */
 export function fill(language: Language, template: string, values: Record<string, string | number> = {}): string {
   return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => {
     const value = values[name] ?? placeholder;
     return typeof value === "number" ? numberFormat(language).format(value) : value;
   });
-}
-
-export function translator<Texts extends Sections>(language: Language, texts: Translated<Texts>): Translate<Texts> {
-  return (key, ...[values]) => {
-    const template = templateOf(language, texts as Sections, key, values);
-    return values ? fill(language, template, values) : template;
-  };
 }
 
 const listFormat = oncePerLanguage((locale) => new Intl.ListFormat(locale));
@@ -100,3 +87,18 @@ export const momentIn = (language: Language, at: Date): string => utcFormat(lang
 
 /** Date and time in the time zone of this computer: the reader's, in a browser. */
 export const localMomentIn = (language: Language, at: Date): string => localFormat(language).format(at);
+
+const utcFormat = oncePerLanguage((locale) => momentFormat(locale, "UTC"));
+const localFormat = oncePerLanguage((locale) => momentFormat(locale));
+
+const momentFormat = (locale: string, timeZone?: string) =>
+  new Intl.DateTimeFormat(locale, {
+    day: "numeric",
+    month: "long",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+    timeZone,
+    timeZoneName: "short",
+  });

@@ -1,8 +1,20 @@
 import type { BrandColors } from "../settings/brand-colors";
 
-const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+export const paragraph = (text: string) => `<p style="margin:0 0 16px">${text}</p>`;
 
-export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character] ?? "");
+/** A button, and its URL as text for clients that do not show buttons. Outlook draws the cell, not the link. */
+export function button(label: string, url: string, { fill, onFill }: BrandColors): string {
+  const href = escapeHtml(url);
+  return `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 16px"><tr><td bgcolor="${fill}" style="border-radius:8px;background-color:${fill}"><a href="${href}" style="display:inline-block;padding:12px 20px;border-radius:8px;color:${onFill};font-weight:600;text-decoration:none">${label}</a></td></tr></table>
+<p dir="ltr" style="margin:0 0 16px;font-size:12px;word-break:break-all">${smallLink(href, url)}</p>`;
+}
+
+// The light theme's colours are inline: many mail clients drop the style sheet.
+const ink = "#1c2422";
+const muted = "#55615d";
+
+export const smallLink = (label: string, url: string) =>
+  `<a class="muted" href="${escapeHtml(url)}" style="color:${muted}">${label}</a>`;
 
 interface MailDocument {
   name: string;
@@ -14,25 +26,6 @@ interface MailDocument {
 }
 
 const font = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
-
-// The light theme's colours are inline: many mail clients drop the style sheet.
-const ink = "#1c2422";
-const muted = "#55615d";
-
-export const paragraph = (text: string) => `<p style="margin:0 0 16px">${text}</p>`;
-
-export const aside = (text: string) =>
-  `<p class="muted" style="margin:0 0 8px;font-size:14px;color:${muted}">${text}</p>`;
-
-export const smallLink = (label: string, url: string) =>
-  `<a class="muted" href="${escapeHtml(url)}" style="color:${muted}">${label}</a>`;
-
-/** A button, and its URL as text for clients that do not show buttons. Outlook draws the cell, not the link. */
-export function button(label: string, url: string, { fill, onFill }: BrandColors): string {
-  const href = escapeHtml(url);
-  return `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:0 0 16px"><tr><td bgcolor="${fill}" style="border-radius:8px;background-color:${fill}"><a href="${href}" style="display:inline-block;padding:12px 20px;border-radius:8px;color:${onFill};font-weight:600;text-decoration:none">${label}</a></td></tr></table>
-<p dir="ltr" style="margin:0 0 16px;font-size:12px;word-break:break-all">${smallLink(href, url)}</p>`;
-}
 
 /** The style sheet is the dark theme, for the clients that read it: it overrides the inline styles. */
 export function html(subject: string, blocks: string[], { name, colors, lang, dir, footer }: MailDocument): string {
@@ -73,3 +66,10 @@ ${foot}</table>
 </html>
 `;
 }
+
+export const aside = (text: string) =>
+  `<p class="muted" style="margin:0 0 8px;font-size:14px;color:${muted}">${text}</p>`;
+
+const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character] ?? "");

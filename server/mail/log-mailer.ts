@@ -7,12 +7,6 @@ const maxPreviewed = 50;
 /** The mails that the development server shows, the last first. They are in memory only. */
 const previewed = processValue<readonly Mail[]>("mail-preview");
 
-export const previewedMails = (): readonly Mail[] => previewed.current ?? [];
-
-export function addToPreview(mail: Mail): void {
-  previewed.current = [mail, ...previewedMails()].slice(0, maxPreviewed);
-}
-
 /** Writes each mail to standard output, for development: no other place prints a raw token. */
 export function logMailer(from: string): Mailer {
   return {
@@ -25,3 +19,9 @@ export function logMailer(from: string): Mailer {
     async verify() {},
   };
 }
+
+export function addToPreview(mail: Mail): void {
+  previewed.current = [mail, ...previewedMails()].slice(0, maxPreviewed);
+}
+
+export const previewedMails = (): readonly Mail[] => previewed.current ?? [];

@@ -5,59 +5,11 @@ import type { Message } from "../mail-services/service";
 import { linkMinutes, mailtoUrl } from "../rules";
 import { aside, button as buttonHtml, escapeHtml, html, paragraph, smallLink } from "./layout";
 
-export const page = (path: string, parameters: Record<string, string> = {}) =>
-  `${config().appUrl}${path}${Object.keys(parameters).length > 0 ? `?${new URLSearchParams(parameters)}` : ""}`;
-
-export const resetLink = (email: string, token: string) => page("/reset-password", { email, token });
-
-/** A part of a mail: a sentence, a small one, or a link with the label that its button has in HTML. */
-export type Part = { say: string } | { small: string } | { label: string; url: string };
-
-function footerOf(language: Language): { lines: string[]; blocks: string[] } {
-  const { supportEmail, termsUrl, privacyUrl } = config().brand;
-  const t = mailTextsIn(language);
-  const links: [label: string, url: string][] = [];
-  if (termsUrl) links.push([t("common.terms"), termsUrl]);
-  if (privacyUrl) links.push([t("common.privacy"), privacyUrl]);
-  const help = supportEmail ? [t("common.help", { address: supportEmail })] : [];
-  const address = supportEmail && smallLink(escapeHtml(supportEmail), mailtoUrl(supportEmail));
-  return {
-    lines: [...help, ...links.map(([label, url]) => `${label}: ${url}`)],
-    blocks: [
-      ...(address ? [t("common.help", { address })] : []),
-      ...links.map(([label, url]) => smallLink(escapeHtml(label), url)),
-    ],
-  };
-}
-
-export function write(language: Language, subject: string, content: Part[]): Message {
-  const { name, colors, supportEmail } = config().brand;
-  const parts = [...content, { small: mailTextsIn(language)("common.sentBy", { brand: name }) }];
-  const text = parts.map((part) => ("say" in part ? part.say : "small" in part ? part.small : part.url));
-  const footer = footerOf(language);
-  if (footer.lines.length > 0) text.push(`-- \n${footer.lines.join("\n")}`); // RFC 3676, section 4.3
-  const first = parts.find((part) => "url" in part); // the others are links: one step is the next one
-  const blocks = parts.map((part) => {
-    if ("say" in part) return paragraph(escapeHtml(part.say));
-    if ("small" in part) return aside(escapeHtml(part.small));
-    const label = escapeHtml(part.label);
-    return part === first ? buttonHtml(label, part.url, colors) : paragraph(smallLink(label, part.url));
-  });
-  const document = { name, colors, lang: language, dir: languages[language].direction, footer: footer.blocks };
-  const body = { text: `${text.join("\n\n")}\n`, html: html(subject, blocks, document) };
-  return { subject, ...body, language, replyTo: supportEmail };
-}
-
 /** In English, like the command line, because an operator reads it. */
 export function testMail(): Message {
   const say = `This mail shows that Latchkey at ${config().appUrl} can send mails to this address.`;
   return write("en", "Test mail", [{ say }]);
 }
-
-type Texts = ReturnType<typeof mailTextsIn>;
-
-const expiry = (t: Texts): Part => ({ small: t("common.expiry", { count: linkMinutes }) });
-const ignore = (t: Texts): Part => ({ small: t("common.ignore") });
 
 /** The ways into an account without its password: the provider's label, and how many passkeys, which a reset keeps. */
 interface OtherWaysIn {
@@ -101,9 +53,7 @@ export function newAccountMail(language: Language, email: string, way: { token: 
   return write(language, subject, parts);
 }
 
-/** Where an invitation is accepted. */
-export const invitedLink = (email: string, token: string) =>
-  config().passwords.on ? page("/register/complete", { email, token }) : page("/login", { notice: "invited" });
+export const resetLink = (email: string, token: string) => page("/reset-password", { email, token });
 
 export function invitedMail(language: Language, email: string, { token, days }: { token: string; days: number }) {
   const t = mailTextsIn(language);
@@ -113,7 +63,16 @@ export function invitedMail(language: Language, email: string, { token, days }: 
   return write(language, t("invited.subject"), [what, accept, expires, { small: t("invited.ignore") }]);
 }
 
-export const resetHere = (t: Texts): Part => ({ label: t("common.resetPassword"), url: page("/forgot-password") });
+/** Where an invitation is accepted. */
+export const invitedLink = (email: string, token: string) =>
+  config().passwords.on ? page("/register/complete", { email, token }) : page("/login", { notice: "invited" });
+
+export const accountExistsMail = (language: Language, returnTo?: string): Message =>
+  existing(language, ["accountExists.what", "accountExists.logInHere"], returnTo);
+
+/** To an address with an account, when the owner of another account asked for this address. */
+export const addressTakenMail = (language: Language): Message =>
+  existing(language, ["addressTaken.what", "addressTaken.free"]);
 
 type Existing = "accountExists.what" | "accountExists.logInHere" | "addressTaken.what" | "addressTaken.free";
 
@@ -128,12 +87,14 @@ function existing(language: Language, [what, how]: [Existing, Existing], returnT
   ]);
 }
 
-export const accountExistsMail = (language: Language, returnTo?: string): Message =>
-  existing(language, ["accountExists.what", "accountExists.logInHere"], returnTo);
+/** A part of a mail: a sentence, a small one, or a link with the label that its button has in HTML. */
+export type Part = { say: string } | { small: string } | { label: string; url: string };
 
-/** To an address with an account, when the owner of another account asked for this address. */
-export const addressTakenMail = (language: Language): Message =>
-  existing(language, ["addressTaken.what", "addressTaken.free"]);
+type Texts = ReturnType<typeof mailTextsIn>;
+
+export const resetHere = (t: Texts): Part => ({ label: t("common.resetPassword"), url: page("/forgot-password") });
+
+const ignore = (t: Texts): Part => ({ small: t("common.ignore") });
 
 /** @param oldEmail the present address of the account */
 export function emailChangeMail(language: Language, email: string, token: string, oldEmail: string): Message {
@@ -146,3 +107,43 @@ export function emailChangeMail(language: Language, email: string, token: string
     { small: t("emailChange.careful", { oldEmail }) },
   ]);
 }
+
+export function write(language: Language, subject: string, content: Part[]): Message {
+  const { name, colors, supportEmail } = config().brand;
+  const parts = [...content, { small: mailTextsIn(language)("common.sentBy", { brand: name }) }];
+  const text = parts.map((part) => ("say" in part ? part.say : "small" in part ? part.small : part.url));
+  const footer = footerOf(language);
+  if (footer.lines.length > 0) text.push(`-- \n${footer.lines.join("\n")}`); // RFC 3676, section 4.3
+  const first = parts.find((part) => "url" in part); // the others are links: one step is the next one
+  const blocks = parts.map((part) => {
+    if ("say" in part) return paragraph(escapeHtml(part.say));
+    if ("small" in part) return aside(escapeHtml(part.small));
+    const label = escapeHtml(part.label);
+    return part === first ? buttonHtml(label, part.url, colors) : paragraph(smallLink(label, part.url));
+  });
+  const document = { name, colors, lang: language, dir: languages[language].direction, footer: footer.blocks };
+  const body = { text: `${text.join("\n\n")}\n`, html: html(subject, blocks, document) };
+  return { subject, ...body, language, replyTo: supportEmail };
+}
+
+function footerOf(language: Language): { lines: string[]; blocks: string[] } {
+  const { supportEmail, termsUrl, privacyUrl } = config().brand;
+  const t = mailTextsIn(language);
+  const links: [label: string, url: string][] = [];
+  if (termsUrl) links.push([t("common.terms"), termsUrl]);
+  if (privacyUrl) links.push([t("common.privacy"), privacyUrl]);
+  const help = supportEmail ? [t("common.help", { address: supportEmail })] : [];
+  const address = supportEmail && smallLink(escapeHtml(supportEmail), mailtoUrl(supportEmail));
+  return {
+    lines: [...help, ...links.map(([label, url]) => `${label}: ${url}`)],
+    blocks: [
+      ...(address ? [t("common.help", { address })] : []),
+      ...links.map(([label, url]) => smallLink(escapeHtml(label), url)),
+    ],
+  };
+}
+
+export const page = (path: string, parameters: Record<string, string> = {}) =>
+  `${config().appUrl}${path}${Object.keys(parameters).length > 0 ? `?${new URLSearchParams(parameters)}` : ""}`;
+
+const expiry = (t: Texts): Part => ({ small: t("common.expiry", { count: linkMinutes }) });

@@ -15,42 +15,6 @@ interface Limits {
   ca?: string;
 }
 
-/** An SMTP server did not accept a mail. Holds neither its answers nor the mail. */
-class SmtpError extends Error {
-  override name = "SmtpError";
-
-  /** @param code nodemailer's, then the SMTP reply code or the code of a system or TLS error: `EAUTH 535` */
-  constructor(readonly code: string) {
-    super(code);
-  }
-}
-
-/** The members of nodemailer's errors that hold no text of the server. */
-interface SmtpFailure {
-  code?: string;
-  originalCode?: string;
-  responseCode?: number;
-  command?: string;
-}
-
-/** Replies that ask for a login, or for another one (RFC 4954, section 6). They can come after any command. */
-const loginReplies = [530, 534, 535, 538];
-
-function smtpErrorOf(error: unknown): Error {
-  const { code, originalCode, responseCode = 0, command } = Object(error) as SmtpFailure;
-  if (responseCode >= 500 && !loginReplies.includes(responseCode)) {
-    if (code === "EENVELOPE" && command === "RCPT TO") return new MailRefused("recipient_refused");
-    if (command === "DATA") return new MailRefused("message_refused");
-  }
-  return new SmtpError([code, responseCode || originalCode].filter(Boolean).join(" "));
-}
-
-/** The host of `APP_URL`, for EHLO (RFC 5321, section 4.1.1.1); of an address nodemailer makes a literal. */
-function greetingName(): string | undefined {
-  const { hostname } = new URL(config().appUrl);
-  return /^\[|^[\d.]+$/.test(hostname) ? undefined : hostname;
-}
-
 /** Certificates are verified. STARTTLS is required, but not on loopback: certificates there are self-signed. */
 export function smtpMailer({ from, server }: SmtpConfig, limits: Limits = { step: 10_000, whole: 45_000 }): Mailer {
   const { host, port, implicitTls, loopback, login } = server;
@@ -111,4 +75,40 @@ export function smtpMailer({ from, server }: SmtpConfig, limits: Limits = { step
       pool?.close({ force: true });
     },
   };
+}
+
+/** The host of `APP_URL`, for EHLO (RFC 5321, section 4.1.1.1); of an address nodemailer makes a literal. */
+function greetingName(): string | undefined {
+  const { hostname } = new URL(config().appUrl);
+  return /^\[|^[\d.]+$/.test(hostname) ? undefined : hostname;
+}
+
+/** The members of nodemailer's errors that hold no text of the server. */
+interface SmtpFailure {
+  code?: string;
+  originalCode?: string;
+  responseCode?: number;
+  command?: string;
+}
+
+/** Replies that ask for a login, or for another one (RFC 4954, section 6). They can come after any command. */
+const loginReplies = [530, 534, 535, 538];
+
+function smtpErrorOf(error: unknown): Error {
+  const { code, originalCode, responseCode = 0, command } = Object(error) as SmtpFailure;
+  if (responseCode >= 500 && !loginReplies.includes(responseCode)) {
+    if (code === "EENVELOPE" && command === "RCPT TO") return new MailRefused("recipient_refused");
+    if (command === "DATA") return new MailRefused("message_refused");
+  }
+  return new SmtpError([code, responseCode || originalCode].filter(Boolean).join(" "));
+}
+
+/** An SMTP server did not accept a mail. Holds neither its answers nor the mail. */
+class SmtpError extends Error {
+  override name = "SmtpError";
+
+  /** @param code nodemailer's, then the SMTP reply code or the code of a system or TLS error: `EAUTH 535` */
+  constructor(readonly code: string) {
+    super(code);
+  }
 }

@@ -11,26 +11,29 @@ const longest = 2_048; // characters
 /** Not every host that `URL` takes: `;`, `,` and `*` would change a CSP that names it. */
 export const plainHost = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/;
 
-/** The domain of `https://*.DOMAIN`; `null` for another origin. */
-export const wildcardDomain = (origin: string): string | null => /^https:\/\/\*\.(.+)$/.exec(origin)?.[1] ?? null;
-
-function isBelow({ protocol, port, hostname }: URL, domain: string): boolean {
-  return protocol === "https:" && port === "" && hostname.endsWith(`.${domain}`);
+/** The serialised own path, or URL of an allowed origin, that a browser may be sent to; `null` for all else. */
+export function allowedTarget(text: string, allowed: ReturnOrigins): string | null {
+  const serialize = (given: string) =>
+    given.length > longest ? null : (ownPath(given, allowed) ?? serializedUrl(given, allowed));
+  const target = serialize(text);
+  return target !== null && serialize(target) === target ? target : null;
 }
 
-/** Not `url.origin`, which is https://example.org for `blob:https://example.org/x`. */
-const originOf = ({ protocol, host }: URL) => `${protocol}//${host}`;
-
-export function isAllowedOrigin(url: URL, { appUrl, returnOrigins }: ReturnOrigins): boolean {
-  if (!plainHost.test(url.hostname) || url.username || url.password) return false;
-  return [appUrl, ...returnOrigins].some((origin) => {
-    const domain = wildcardDomain(origin);
-    return domain === null ? originOf(url) === origin : isBelow(url, domain);
-  });
+/** Browsers read some spellings differently, so redirects use what the URL Standard's parser makes of the path. */
+export function ownPath(path: string, { appUrl }: ReturnOrigins): string | null {
+  // The parser removes tabs and line breaks: `/<TAB>/example.org` is another host.
+  const url = isPath(path) ? parse(path, appUrl) : null;
+  if (!url) return null;
+  const serialized = `${url.pathname}${url.search}${url.hash}`; // `/..//example.org` is `//example.org` by now
+  return originOf(url) === appUrl && isPath(serialized) ? serialized : null;
 }
 
-/** After a segment such as `.a`, `URL` of Node 20 and 22 keeps dot segments that browsers resolve (ada-url/ada#935). */
-export const hasDotSegment = ({ pathname }: URL) => /\/\.\.?(?:\/|$)/.test(pathname);
+const isPath = (text: string) => /^\/(?![/\\])/.test(text);
+
+function serializedUrl(text: string, allowed: ReturnOrigins): string | null {
+  const url = parse(text);
+  return url && isAllowedOrigin(url, allowed) ? url.href : null;
+}
 
 /** Not by `URL.canParse`: in Node 20 and 22, it refuses hosts outside ASCII once V8 has optimised it. */
 function parse(text: string, base?: string): URL | null {
@@ -42,26 +45,23 @@ function parse(text: string, base?: string): URL | null {
   }
 }
 
-const isPath = (text: string) => /^\/(?![/\\])/.test(text);
+/** After a segment such as `.a`, `URL` of Node 20 and 22 keeps dot segments that browsers resolve (ada-url/ada#935). */
+export const hasDotSegment = ({ pathname }: URL) => /\/\.\.?(?:\/|$)/.test(pathname);
 
-/** Browsers read some spellings differently, so redirects use what the URL Standard's parser makes of the path. */
-export function ownPath(path: string, { appUrl }: ReturnOrigins): string | null {
-  // The parser removes tabs and line breaks: `/<TAB>/example.org` is another host.
-  const url = isPath(path) ? parse(path, appUrl) : null;
-  if (!url) return null;
-  const serialized = `${url.pathname}${url.search}${url.hash}`; // `/..//example.org` is `//example.org` by now
-  return originOf(url) === appUrl && isPath(serialized) ? serialized : null;
+export function isAllowedOrigin(url: URL, { appUrl, returnOrigins }: ReturnOrigins): boolean {
+  if (!plainHost.test(url.hostname) || url.username || url.password) return false;
+  return [appUrl, ...returnOrigins].some((origin) => {
+    const domain = wildcardDomain(origin);
+    return domain === null ? originOf(url) === origin : isBelow(url, domain);
+  });
 }
 
-function serializedUrl(text: string, allowed: ReturnOrigins): string | null {
-  const url = parse(text);
-  return url && isAllowedOrigin(url, allowed) ? url.href : null;
-}
+/** The domain of `https://*.DOMAIN`; `null` for another origin. */
+export const wildcardDomain = (origin: string): string | null => /^https:\/\/\*\.(.+)$/.exec(origin)?.[1] ?? null;
 
-/** The serialised own path, or URL of an allowed origin, that a browser may be sent to; `null` for all else. */
-export function allowedTarget(text: string, allowed: ReturnOrigins): string | null {
-  const serialize = (given: string) =>
-    given.length > longest ? null : (ownPath(given, allowed) ?? serializedUrl(given, allowed));
-  const target = serialize(text);
-  return target !== null && serialize(target) === target ? target : null;
+/** Not `url.origin`, which is https://example.org for `blob:https://example.org/x`. */
+const originOf = ({ protocol, host }: URL) => `${protocol}//${host}`;
+
+function isBelow({ protocol, port, hostname }: URL, domain: string): boolean {
+  return protocol === "https:" && port === "" && hostname.endsWith(`.${domain}`);
 }

@@ -41,10 +41,10 @@ export function currentRequest(): RequestFacts | undefined {
   return current && "requestId" in current ? current : undefined;
 }
 
+export const terminal = (): Terminal => askingTerminal() ?? ownTerminal;
+
 /** The terminal of the command line that asked this process; `undefined` for a command of its own. */
 export function askingTerminal(): Terminal | undefined {
   const current = context.getStore();
   return current && "actor" in current ? current.terminal : undefined;
 }
-
-export const terminal = (): Terminal => askingTerminal() ?? ownTerminal;

@@ -38,30 +38,6 @@ export const tokenResponse = z.object({
 });
 export type TokenResponse = z.infer<typeof tokenResponse>;
 
-/** RFC 6749, section 5.2. GitHub answers it with status 200. */
-const tokenError = z.object({ error: z.string().regex(/^[a-z_]{1,60}$/) }).transform(({ error }) => error);
-
-const tokenAnswer = z.union([tokenResponse, tokenError]);
-
-/** `state` and `codeVerifier` bind the provider's response to the browser that asked for it. */
-export interface Attempt {
-  redirectUri: string;
-  state: string;
-  /** Not used without `IDP_PKCE`. */
-  codeVerifier: string;
-}
-
-type AuthorizationCode = Omit<Attempt, "state"> & { code: string };
-
-/** RFC 7636, section 4.2. */
-const codeChallenge = (codeVerifier: string) => createHash("sha256").update(codeVerifier).digest("base64url");
-
-function configured(): IdentityProviderConfig {
-  const { identityProvider } = config();
-  if (!identityProvider) throw new ExternalSignInError("off");
-  return identityProvider;
-}
-
 /**
  * The origin of the consent screen; that of the issuer for an OpenID Connect provider that is not discovered yet.
  * `null` while external sign-in is off.
@@ -76,17 +52,12 @@ export function consentOrigin(): string | null {
   return new URL(client.authorizeUrl ?? known).origin;
 }
 
-const namesAllEndpoints = ({ authorizeUrl, tokenUrl, profileUrl }: IdentityProviderConfig) =>
-  authorizeUrl !== null && tokenUrl !== null && profileUrl !== null;
-
-/** The endpoints of the provider's entry or of discovery; settings override them. @throws CallError */
-export async function findEndpoints(): Promise<Endpoints> {
-  const client = configured();
-  const { authorizeUrl, tokenUrl, profileUrl } = client;
-  const named = Object.entries({ authorizeUrl, tokenUrl, profileUrl }).filter(([, url]) => url !== null);
-  const discovers = client.provider === "oidc" && !namesAllEndpoints(client);
-  const known = discovers ? await discoverEndpoints(client.issuer) : providers[client.provider].endpoints;
-  return { ...known, ...Object.fromEntries(named) } as Endpoints;
+/** `state` and `codeVerifier` bind the provider's response to the browser that asked for it. */
+export interface Attempt {
+  redirectUri: string;
+  state: string;
+  /** Not used without `IDP_PKCE`. */
+  codeVerifier: string;
 }
 
 /** What the provider asks a person who is signed in there: which account to use, or to sign in again. */
@@ -112,6 +83,9 @@ export async function authorizationUrl(attempt: Attempt, asks: Asks | null): Pro
   return url.href;
 }
 
+/** RFC 7636, section 4.2. */
+const codeChallenge = (codeVerifier: string) => createHash("sha256").update(codeVerifier).digest("base64url");
+
 /** OpenID Connect RP-Initiated Logout 1.0, section 2; `null` without the provider's endpoint, or its answer. */
 export async function logoutUrl(): Promise<string | null> {
   const { provider, issuer, clientId } = configured();
@@ -129,6 +103,14 @@ export function knownLogoutUrl(): string | null {
   return (provider === "oidc" && discoveredEndpoints(issuer)?.logoutUrl) || null;
 }
 
+/**
+ * Refuses a response of another issuer than the configured one: a mix-up attack (RFC 9700, section 4.4; RFC 9207,
+ * section 2.4). @throws ExternalSignInError, CallError
+ */
+export async function verifyIssuer(iss: string | null): Promise<void> {
+  if (!(await isIssuer(iss))) throw new ExternalSignInError("issuer");
+}
+
 async function isIssuer(iss: string | null): Promise<boolean> {
   const client = configured();
   // `IDP_AUTHORIZE_URL` may name another provider: the table's issuer does not count with it.
@@ -138,30 +120,12 @@ async function isIssuer(iss: string | null): Promise<boolean> {
   return !(await discoverEndpoints(client.issuer)).namesIssuer;
 }
 
-/**
- * Refuses a response of another issuer than the configured one: a mix-up attack (RFC 9700, section 4.4; RFC 9207,
- * section 2.4). @throws ExternalSignInError, CallError
- */
-export async function verifyIssuer(iss: string | null): Promise<void> {
-  if (!(await isIssuer(iss))) throw new ExternalSignInError("issuer");
-}
+/** RFC 6749, section 5.2. GitHub answers it with status 200. */
+const tokenError = z.object({ error: z.string().regex(/^[a-z_]{1,60}$/) }).transform(({ error }) => error);
 
-async function requestToken<T>(authorization: AuthorizationCode, answer: z.ZodType<T>): Promise<T> {
-  const { code, redirectUri, codeVerifier } = authorization;
-  const { clientId, clientSecret, pkce } = configured();
-  const request: TokenRequest = {
-    code,
-    client_id: clientId,
-    client_secret: clientSecret,
-    redirect_uri: redirectUri,
-    grant_type: "authorization_code",
-    ...(pkce && { code_verifier: codeVerifier }),
-  };
-  const { tokenUrl } = await findEndpoints();
-  const body = new URLSearchParams({ ...request }).toString();
-  const headers = { "content-type": "application/x-www-form-urlencoded" };
-  return callJson(tokenUrl, { step: "exchange", method: "POST", headers, body, errorCode: tokenError }, answer);
-}
+const tokenAnswer = z.union([tokenResponse, tokenError]);
+
+type AuthorizationCode = Omit<Attempt, "state"> & { code: string };
 
 /** Exchanges the authorization code for an access token. @throws CallError */
 export async function exchangeCode(authorization: AuthorizationCode): Promise<string> {
@@ -184,6 +148,23 @@ export async function tokenErrorFor(redirectUri: string): Promise<string> {
   }
 }
 
+async function requestToken<T>(authorization: AuthorizationCode, answer: z.ZodType<T>): Promise<T> {
+  const { code, redirectUri, codeVerifier } = authorization;
+  const { clientId, clientSecret, pkce } = configured();
+  const request: TokenRequest = {
+    code,
+    client_id: clientId,
+    client_secret: clientSecret,
+    redirect_uri: redirectUri,
+    grant_type: "authorization_code",
+    ...(pkce && { code_verifier: codeVerifier }),
+  };
+  const { tokenUrl } = await findEndpoints();
+  const body = new URLSearchParams({ ...request }).toString();
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  return callJson(tokenUrl, { step: "exchange", method: "POST", headers, body, errorCode: tokenError }, answer);
+}
+
 /** @throws CallError */
 export async function fetchProfile(accessToken: string): Promise<Profile> {
   const { provider, groupsClaim: claim } = configured();
@@ -194,3 +175,22 @@ export async function fetchProfile(accessToken: string): Promise<Profile> {
   if (!emails) return answer;
   return { ...answer, ...(await callJson(`${profileUrl}${emails.path}`, call, emails.email)) };
 }
+
+/** The endpoints of the provider's entry or of discovery; settings override them. @throws CallError */
+export async function findEndpoints(): Promise<Endpoints> {
+  const client = configured();
+  const { authorizeUrl, tokenUrl, profileUrl } = client;
+  const named = Object.entries({ authorizeUrl, tokenUrl, profileUrl }).filter(([, url]) => url !== null);
+  const discovers = client.provider === "oidc" && !namesAllEndpoints(client);
+  const known = discovers ? await discoverEndpoints(client.issuer) : providers[client.provider].endpoints;
+  return { ...known, ...Object.fromEntries(named) } as Endpoints;
+}
+
+function configured(): IdentityProviderConfig {
+  const { identityProvider } = config();
+  if (!identityProvider) throw new ExternalSignInError("off");
+  return identityProvider;
+}
+
+const namesAllEndpoints = ({ authorizeUrl, tokenUrl, profileUrl }: IdentityProviderConfig) =>
+  authorizeUrl !== null && tokenUrl !== null && profileUrl !== null;

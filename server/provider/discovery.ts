@@ -1,6 +1,26 @@
 import * as z from "zod";
 import { callJson } from "../calls/json-client";
 
+const httpUrl = z.url({ protocol: /^https?$/ });
+const optionalUrl = httpUrl.optional().catch(undefined).optional(); // not needed for a sign-in
+
+/** The members of OpenID Connect Discovery 1.0, section 3, that are used. */
+export const providerMetadata = z.object({
+  issuer: z.string(),
+  authorization_endpoint: httpUrl,
+  token_endpoint: httpUrl,
+  userinfo_endpoint: httpUrl,
+  jwks_uri: optionalUrl,
+  end_session_endpoint: optionalUrl, // OpenID Connect RP-Initiated Logout 1.0, section 2.1
+  authorization_response_iss_parameter_supported: z.boolean().optional(), // RFC 9207, section 3
+});
+
+/**
+ * The issuer's endpoints (OpenID Connect Discovery 1.0): fetched once a day, and refused if they are not the issuer's,
+ * or not encrypted. @throws CallError
+ */
+export const { current: discoverEndpoints, known: discoveredEndpoints } = issuerCache(discover);
+
 const lifetime = 24 * 3_600_000; // ms
 const pause = 10_000; // ms between two attempts to replace an answer: clients must not cause more calls
 
@@ -55,35 +75,6 @@ export function issuerCache<Answer>(fetchAnswer: (issuer: string) => Promise<Ans
   };
 }
 
-const httpUrl = z.url({ protocol: /^https?$/ });
-const optionalUrl = httpUrl.optional().catch(undefined).optional(); // not needed for a sign-in
-
-/** The members of OpenID Connect Discovery 1.0, section 3, that are used. */
-export const providerMetadata = z.object({
-  issuer: z.string(),
-  authorization_endpoint: httpUrl,
-  token_endpoint: httpUrl,
-  userinfo_endpoint: httpUrl,
-  jwks_uri: optionalUrl,
-  end_session_endpoint: optionalUrl, // OpenID Connect RP-Initiated Logout 1.0, section 2.1
-  authorization_response_iss_parameter_supported: z.boolean().optional(), // RFC 9207, section 3
-});
-export type ProviderMetadata = z.infer<typeof providerMetadata>;
-
-const isHttpsUrl = (url: string) => /^https:/i.test(url);
-
-/** An https issuer sends neither a secret nor a token over http. */
-const isAsSafeAs = (url: string, issuer: string) => isHttpsUrl(url) || !isHttpsUrl(issuer);
-
-/** Section 4.3. */
-function isTrustworthy(metadata: ProviderMetadata, issuer: string): boolean {
-  const { authorization_endpoint, token_endpoint, userinfo_endpoint } = metadata;
-  const endpoints = [authorization_endpoint, token_endpoint, userinfo_endpoint];
-  return metadata.issuer === issuer && endpoints.every((url) => isAsSafeAs(url, issuer));
-}
-
-export const metadataUrl = (issuer: string) => `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-
 async function discover(issuer: string) {
   const metadata = await callJson(
     metadataUrl(issuer),
@@ -103,8 +94,18 @@ async function discover(issuer: string) {
   };
 }
 
-/**
- * The issuer's endpoints (OpenID Connect Discovery 1.0): fetched once a day, and refused if they are not the issuer's,
- * or not encrypted. @throws CallError
- */
-export const { current: discoverEndpoints, known: discoveredEndpoints } = issuerCache(discover);
+export const metadataUrl = (issuer: string) => `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+
+export type ProviderMetadata = z.infer<typeof providerMetadata>;
+
+/** Section 4.3. */
+function isTrustworthy(metadata: ProviderMetadata, issuer: string): boolean {
+  const { authorization_endpoint, token_endpoint, userinfo_endpoint } = metadata;
+  const endpoints = [authorization_endpoint, token_endpoint, userinfo_endpoint];
+  return metadata.issuer === issuer && endpoints.every((url) => isAsSafeAs(url, issuer));
+}
+
+/** An https issuer sends neither a secret nor a token over http. */
+const isAsSafeAs = (url: string, issuer: string) => isHttpsUrl(url) || !isHttpsUrl(issuer);
+
+const isHttpsUrl = (url: string) => /^https:/i.test(url);

@@ -43,21 +43,25 @@ export interface Provider {
 // PostgreSQL has no NUL, and UTF-8 no lone surrogate: two ids that differ in one would be stored as the same.
 export const providerId = z.union([z.string().regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,255}$/u), z.int().transform(String)]);
 const orNull = <T extends z.ZodType>(type: T) => type.nullable().catch(null);
-const matching = (pattern: RegExp) => orNull(z.string().regex(pattern));
+
 const email = orNull(z.string());
 const verified = z.literal([true, "true"]).transform(Boolean).catch(false); // Amazon Cognito sends a string
-const text = orNull(z.string().transform((typed) => parseName(typed)));
-const url = matching(/^[^\p{Cc}\p{Cs}]{1,2048}$/u); // every signed-in request reads it from the database
-const avatar = matching(/^\w{1,255}$/);
 
-/** The standard claims, OpenID Connect Core 1.0, section 5.1. */
-const claims = z.object({ sub: providerId, email, email_verified: verified, name: text, picture: url });
+const matching = (pattern: RegExp) => orNull(z.string().regex(pattern));
+
+const text = orNull(z.string().transform((typed) => parseName(typed)));
 
 /** A claim of groups: texts, or one text. */
 export const groupsClaim = (name: string) =>
   z
     .object({ [name]: z.union([z.array(z.unknown()), z.string().transform((group) => [group])]).catch([]) })
     .transform((claims) => ({ groups: claims[name]?.filter((group) => typeof group === "string") ?? [] }));
+
+const url = matching(/^[^\p{Cc}\p{Cs}]{1,2048}$/u); // every signed-in request reads it from the database
+const avatar = matching(/^\w{1,255}$/);
+
+/** The standard claims, OpenID Connect Core 1.0, section 5.1. */
+const claims = z.object({ sub: providerId, email, email_verified: verified, name: text, picture: url });
 
 const profileOfClaims = claims.transform(
   ({ sub: id, email, email_verified: emailVerified, name, picture: pictureUrl }): Profile => ({
@@ -68,6 +72,10 @@ const profileOfClaims = claims.transform(
     pictureUrl,
   }),
 );
+
+/** The provider's entry. By `oidc`, Google is known by its issuer. */
+export const entryOf = ({ provider, issuer }: { provider: ProviderName; issuer: string | null }): Provider =>
+  issuer !== null && new URL(issuer).origin === providers.google.issuer ? providers.google : providers[provider];
 
 const openIdConnect = { scope: "openid email profile", profile: profileOfClaims, emails: null };
 
@@ -168,7 +176,3 @@ export const providers = {
     ...openIdConnect,
   },
 } satisfies Record<ProviderName, Provider>;
-
-/** The provider's entry. By `oidc`, Google is known by its issuer. */
-export const entryOf = ({ provider, issuer }: { provider: ProviderName; issuer: string | null }): Provider =>
-  issuer !== null && new URL(issuer).origin === providers.google.issuer ? providers.google : providers[provider];

@@ -3,22 +3,30 @@ import PgBoss from "pg-boss";
 import { runStatement } from "../database/run-statement";
 import { mailQueue, retries, webhookQueue } from "./jobs";
 
-const names = new Map<string, string>();
+/** The jobs that have not been done: those that wait, run or are retried, and those that were given up. */
+export const unfinishedJobs = { table: "pgboss.job", where: "state <> 'completed'" };
 
-/** pg-boss's statements get names, so that a connection plans each of them once. */
-function nameOf(text: string): string {
-  const name = names.get(text) ?? `pgboss:${names.size}`;
-  names.set(text, name);
-  return name;
+/** Creates or upgrades the queue's schema. */
+export async function prepareQueues(knex: Knex): Promise<void> {
+  const boss = new PgBoss({ db: bossDatabase(knex), schedule: false, supervise: false });
+  await boss.start();
+  await createQueues(boss, knex);
+  await boss.stop({ graceful: false, close: false, wait: false });
 }
 
-/** Runs pg-boss on the ORM's own connection: PGlite has only one, and a job belongs to its caller's transaction. */
-export function bossDatabase(knex: Knex): PgBoss.Db {
-  return {
-    async executeSql(text, values) {
-      return { rows: await runStatement(knex, { name: values && nameOf(text), text, values }) };
-    },
-  };
+/** Creates the queue's schema within a transaction. pg-boss's script has a transaction of its own, which is cut off. */
+export async function createQueueSchema(transaction: Knex.Transaction): Promise<void> {
+  const statements = /^\s*BEGIN;(.*);\s*COMMIT;\s*$/s.exec(PgBoss.getConstructionPlans())?.[1];
+  if (statements === undefined) throw new Error("pg-boss's script is not one transaction.");
+  await runStatement(transaction, { text: statements });
+  // The script's limit for its own transaction.
+  await runStatement(transaction, { text: "set local idle_in_transaction_session_timeout = 0" });
+  await createQueues(new PgBoss({ db: bossDatabase(transaction), schedule: false, supervise: false }), transaction);
+}
+
+async function createQueues(boss: PgBoss, knex: Knex): Promise<void> {
+  for (const name of [mailQueue, webhookQueue]) await boss.createQueue(name, { name, ...retries });
+  await indexJobs(knex);
 }
 
 // pg-boss's own index does not order the due jobs: each fetch of a mail read and sorted them, which took 160 ms with
@@ -40,28 +48,20 @@ export async function indexJobs(knex: Knex): Promise<void> {
   }
 }
 
-async function createQueues(boss: PgBoss, knex: Knex): Promise<void> {
-  for (const name of [mailQueue, webhookQueue]) await boss.createQueue(name, { name, ...retries });
-  await indexJobs(knex);
+/** Runs pg-boss on the ORM's own connection: PGlite has only one, and a job belongs to its caller's transaction. */
+export function bossDatabase(knex: Knex): PgBoss.Db {
+  return {
+    async executeSql(text, values) {
+      return { rows: await runStatement(knex, { name: values && nameOf(text), text, values }) };
+    },
+  };
 }
 
-/** Creates or upgrades the queue's schema. */
-export async function prepareQueues(knex: Knex): Promise<void> {
-  const boss = new PgBoss({ db: bossDatabase(knex), schedule: false, supervise: false });
-  await boss.start();
-  await createQueues(boss, knex);
-  await boss.stop({ graceful: false, close: false, wait: false });
-}
+const names = new Map<string, string>();
 
-/** Creates the queue's schema within a transaction. pg-boss's script has a transaction of its own, which is cut off. */
-export async function createQueueSchema(transaction: Knex.Transaction): Promise<void> {
-  const statements = /^\s*BEGIN;(.*);\s*COMMIT;\s*$/s.exec(PgBoss.getConstructionPlans())?.[1];
-  if (statements === undefined) throw new Error("pg-boss's script is not one transaction.");
-  await runStatement(transaction, { text: statements });
-  // The script's limit for its own transaction.
-  await runStatement(transaction, { text: "set local idle_in_transaction_session_timeout = 0" });
-  await createQueues(new PgBoss({ db: bossDatabase(transaction), schedule: false, supervise: false }), transaction);
+/** pg-boss's statements get names, so that a connection plans each of them once. */
+function nameOf(text: string): string {
+  const name = names.get(text) ?? `pgboss:${names.size}`;
+  names.set(text, name);
+  return name;
 }
-
-/** The jobs that have not been done: those that wait, run or are retried, and those that were given up. */
-export const unfinishedJobs = { table: "pgboss.job", where: "state <> 'completed'" };

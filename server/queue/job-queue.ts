@@ -11,20 +11,6 @@ import { givenUpKept } from "./given-up";
 import { type Job, type JobHandler, mailQueue, type WebhookJob, webhookQueue } from "./jobs";
 import { type QueueKind, Worker } from "./worker";
 
-export const mails: QueueKind<Job> = {
-  name: mailQueue,
-  ordered: false,
-  judge: (error) => ({
-    refusal: error instanceof MailRefused ? error.reason : null,
-    leavesNothing: error instanceof SimulatedFailure,
-  }),
-  logGivenUp(job, refusal) {
-    if ("email" in job) logEvent({ event: "mail.failed", reason: refusal ?? "retries_exhausted" });
-  },
-  isDue: "start_after < now()",
-  order: "priority desc, created_on, id",
-};
-
 /** Uses the index of pg-boss's own fetch, because it repeats the index's condition. */
 const waitingMails = {
   text: `select state, count(*)::int as waiting, extract(epoch from now() - min(created_on))::float as oldest
@@ -35,38 +21,6 @@ const waitingMails = {
 /** Without those in their last try, which pg-boss ends: a job that kills its process would otherwise never end. */
 const interruptedJobs = {
   text: `update pgboss.job set state = 'retry' where state = 'active' and retry_count < retry_limit`,
-};
-
-/**
- * The time of a change is read from the database's clock while the user's row is locked: a transaction may have started
- * before the one that it waited for. It is later than the time of every waiting webhook of the user: PGlite's clock has
- * a resolution of one millisecond, and every clock may be set back.
- */
-const insertWebhooks = (webhooks: WebhookJob[]) => ({
-  name: "insert-webhooks",
-  text: `
-    insert into pgboss.job (name, data, singleton_key, start_after, created_on,
-      retry_limit, retry_delay, retry_backoff, expire_in, keep_until)
-    select name, data, data #>> '{data,id}', now() - interval '1 millisecond',
-      greatest(clock_timestamp(), (select max(created_on) + interval '1 microsecond' from pgboss.job
-        where job.name = $1 and singleton_key = data #>> '{data,id}')),
-      retry_limit, retry_delay, retry_backoff, expire_seconds * interval '1 second', 'infinity'
-    from pgboss.queue cross join json_array_elements($2::json) as data where name = $1`,
-  values: [webhookQueue, JSON.stringify(webhooks)],
-});
-
-export const webhooks: QueueKind<WebhookJob> = {
-  name: webhookQueue,
-  ordered: true, // the end of a webhook makes the user's next one due
-  /** 410: the application wants no webhook. */
-  judge: (error) => (error instanceof CallError && error.status === 410 ? { stop: { event: "webhook.stopped" } } : {}),
-  logGivenUp: () => logEvent({ event: "webhook.failed", reason: "retries_exhausted" }),
-  // A webhook waits for all earlier ones of its user, also in a retry or other process. No policy of pg-boss does this.
-  isDue: `start_after < now() and not exists (
-    select from pgboss.job as earlier
-    where name = $1 and singleton_key = due.singleton_key and state < 'completed'
-      and (created_on, id) < (due.created_on, due.id))`,
-  order: "start_after",
 };
 
 /**
@@ -174,6 +128,52 @@ export class JobQueue {
     await this.#boss.stop({ graceful: false, close: false, wait: false });
   }
 }
+
+export const mails: QueueKind<Job> = {
+  name: mailQueue,
+  ordered: false,
+  judge: (error) => ({
+    refusal: error instanceof MailRefused ? error.reason : null,
+    leavesNothing: error instanceof SimulatedFailure,
+  }),
+  logGivenUp(job, refusal) {
+    if ("email" in job) logEvent({ event: "mail.failed", reason: refusal ?? "retries_exhausted" });
+  },
+  isDue: "start_after < now()",
+  order: "priority desc, created_on, id",
+};
+
+export const webhooks: QueueKind<WebhookJob> = {
+  name: webhookQueue,
+  ordered: true, // the end of a webhook makes the user's next one due
+  /** 410: the application wants no webhook. */
+  judge: (error) => (error instanceof CallError && error.status === 410 ? { stop: { event: "webhook.stopped" } } : {}),
+  logGivenUp: () => logEvent({ event: "webhook.failed", reason: "retries_exhausted" }),
+  // A webhook waits for all earlier ones of its user, also in a retry or other process. No policy of pg-boss does this.
+  isDue: `start_after < now() and not exists (
+    select from pgboss.job as earlier
+    where name = $1 and singleton_key = due.singleton_key and state < 'completed'
+      and (created_on, id) < (due.created_on, due.id))`,
+  order: "start_after",
+};
+
+/**
+ * The time of a change is read from the database's clock while the user's row is locked: a transaction may have started
+ * before the one that it waited for. It is later than the time of every waiting webhook of the user: PGlite's clock has
+ * a resolution of one millisecond, and every clock may be set back.
+ */
+const insertWebhooks = (webhooks: WebhookJob[]) => ({
+  name: "insert-webhooks",
+  text: `
+    insert into pgboss.job (name, data, singleton_key, start_after, created_on,
+      retry_limit, retry_delay, retry_backoff, expire_in, keep_until)
+    select name, data, data #>> '{data,id}', now() - interval '1 millisecond',
+      greatest(clock_timestamp(), (select max(created_on) + interval '1 microsecond' from pgboss.job
+        where job.name = $1 and singleton_key = data #>> '{data,id}')),
+      retry_limit, retry_delay, retry_backoff, expire_seconds * interval '1 second', 'infinity'
+    from pgboss.queue cross join json_array_elements($2::json) as data where name = $1`,
+  values: [webhookQueue, JSON.stringify(webhooks)],
+});
 
 export const [setQueue, queue] = requiredValue<JobQueue>("queue", "The job queue has not been opened.");
 

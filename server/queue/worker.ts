@@ -42,24 +42,6 @@ export interface QueueKind<Task> {
 }
 
 /**
- * Marks up to `limit` jobs as active. pg-boss's own fetch reads all columns of a job; its commit waits for the disk.
- * `next` is no subquery of the `update`: PostgreSQL could lock more rows than `limit`.
- */
-const fetchJobs = ({ name, isDue, order }: QueueKind<never>, limit: number) => ({
-  name: `fetch-${name}`,
-  text: `
-    with next as (
-      select id from pgboss.job as due where name = $1 and state < 'active' and ${isDue}
-      order by ${order} limit $2 for update skip locked)
-    update pgboss.job set state = 'active', started_on = now(),
-      retry_count = case when started_on is null then retry_count else retry_count + 1 end
-    from next where name = $1 and job.id = next.id
-    returning job.id, data, created_on as "createdOn", retry_count as "retryCount", retry_limit as "retryLimit",
-      ${commitWithoutFlush}`,
-  values: [name, limit],
-});
-
-/**
  * Runs the jobs of one queue in this process, each at least once, with growing waits after failures.
  *
  * A job has two parts: its work in the database, for few jobs at a time, and its call. It is fetched only when a place
@@ -202,3 +184,21 @@ export class Worker<Task extends { task: string }> {
     }
   }
 }
+
+/**
+ * Marks up to `limit` jobs as active. pg-boss's own fetch reads all columns of a job; its commit waits for the disk.
+ * `next` is no subquery of the `update`: PostgreSQL could lock more rows than `limit`.
+ */
+const fetchJobs = ({ name, isDue, order }: QueueKind<never>, limit: number) => ({
+  name: `fetch-${name}`,
+  text: `
+    with next as (
+      select id from pgboss.job as due where name = $1 and state < 'active' and ${isDue}
+      order by ${order} limit $2 for update skip locked)
+    update pgboss.job set state = 'active', started_on = now(),
+      retry_count = case when started_on is null then retry_count else retry_count + 1 end
+    from next where name = $1 and job.id = next.id
+    returning job.id, data, created_on as "createdOn", retry_count as "retryCount", retry_limit as "retryLimit",
+      ${commitWithoutFlush}`,
+  values: [name, limit],
+});

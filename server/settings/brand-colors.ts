@@ -12,23 +12,6 @@ export type BrandColors = ReturnType<typeof brandColors>;
 
 const [black, white] = ["#000000", "#ffffff"];
 
-/** WCAG 2.2, success criterion 1.4.3. */
-const isReadable = (text: string, ground: string) => getContrast(text, ground) >= 4.5;
-
-/** The colour, its lightness moved in steps of 1 % until it is readable on each ground. */
-function readableOn(color: string, grounds: readonly string[], move: typeof lighten): string {
-  let text = color;
-  for (let step = 1; !grounds.every((ground) => isReadable(text, ground)); step++)
-    text = toHex(move(color, step / 100));
-  return text;
-}
-
-/** Mixes the colour with the text's if the text stays readable, otherwise with the opposite. */
-function hoverOf(fill: string, text: string): string {
-  const towards = toHex(mix(fill, text, 0.15));
-  return isReadable(text, towards) ? towards : toHex(mix(fill, text === black ? white : black, 0.15));
-}
-
 /** The colours that are derived from `BRAND_COLOR`. All are `#rrggbb` in lower case. */
 export function brandColors(color: string) {
   const onFill = getContrast(black, color) > getContrast(white, color) ? black : white;
@@ -44,3 +27,20 @@ export function brandColors(color: string) {
     textOnHover: { light: toHex(mix(light, black, 0.2)), dark: toHex(mix(dark, white, 0.2)) },
   };
 }
+
+/** The colour, its lightness moved in steps of 1 % until it is readable on each ground. */
+function readableOn(color: string, grounds: readonly string[], move: typeof lighten): string {
+  let text = color;
+  for (let step = 1; !grounds.every((ground) => isReadable(text, ground)); step++)
+    text = toHex(move(color, step / 100));
+  return text;
+}
+
+/** Mixes the colour with the text's if the text stays readable, otherwise with the opposite. */
+function hoverOf(fill: string, text: string): string {
+  const towards = toHex(mix(fill, text, 0.15));
+  return isReadable(text, towards) ? towards : toHex(mix(fill, text === black ? white : black, 0.15));
+}
+
+/** WCAG 2.2, success criterion 1.4.3. */
+const isReadable = (text: string, ground: string) => getContrast(text, ground) >= 4.5;

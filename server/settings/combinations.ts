@@ -5,32 +5,9 @@ import { mayHaveLogout } from "./provider-names";
 import { isWithin } from "./session-domain";
 import type { KnownValues, Values } from "./settings";
 
-/** Issuers of many organisations, where a tenant or a user can state any address. The fourth means `consumers`. */
-const tenants = "common|organizations|consumers|9188040d-6c67-4c5b-b112-36a304b66dad";
-const entra = `[^/]*\\b(?:microsoft\\.com|microsoftonline\\.\\w+|windows\\.net)/(?:${tenants})`;
-const others = "(?:accounts\\.google|appleid\\.apple|gitlab|login\\.salesforce|(?:api\\.)?login\\.yahoo|slack)\\.com";
-const publicIssuer = new RegExp(`^(?:${entra}|${others})(?:/|$)`, "i");
-
-/** Whatever the spelling of the host: `URL` takes off the default port. */
-function isPublicIssuer(url: string): boolean {
-  const { host, pathname } = new URL(url);
-  return publicIssuer.test(host.replace(/\.$/, "") + pathname);
-}
-
-const isPlain = (url: string | null | undefined) => Boolean(url) && !isConfidential(new URL(url ?? ""));
-
 /** A provider in the same private network may have no TLS. @returns a sentence without full stop for a warning */
 export const plainIssuerWarning = (issuer: string | null | undefined): string[] =>
   isPlain(issuer) ? ["IDP_ISSUER is http: the client's secret and people's addresses cross the network in clear"] : [];
-
-function eventsSecretProblem(driver: Values["MAIL_DRIVER"], secret: string): string | undefined {
-  const events = deliveryEventsOf(driver);
-  if (!events) return `must not be set: MAIL_DRIVER is not ${either(tellingDrivers)}`;
-  return events.secret.safeParse(secret).error?.issues[0]?.message;
-}
-
-const isNotOver = (domain: string, appUrl: string | undefined) =>
-  appUrl !== undefined && !(appUrl.startsWith("https:") && isWithin(new URL(appUrl).hostname, domain));
 
 /** The problems of the rules between settings. A setting with a problem of its own breaks none. */
 export function brokenRules(values: KnownValues, appUrl: string | undefined, production: boolean): string[] {
@@ -122,3 +99,26 @@ export function brokenRules(values: KnownValues, appUrl: string | undefined, pro
   ];
   return rules.flatMap(([isBroken, problem]) => (isBroken ? [problem] : []));
 }
+
+/** Issuers of many organisations, where a tenant or a user can state any address. The fourth means `consumers`. */
+const tenants = "common|organizations|consumers|9188040d-6c67-4c5b-b112-36a304b66dad";
+const entra = `[^/]*\\b(?:microsoft\\.com|microsoftonline\\.\\w+|windows\\.net)/(?:${tenants})`;
+const others = "(?:accounts\\.google|appleid\\.apple|gitlab|login\\.salesforce|(?:api\\.)?login\\.yahoo|slack)\\.com";
+const publicIssuer = new RegExp(`^(?:${entra}|${others})(?:/|$)`, "i");
+
+/** Whatever the spelling of the host: `URL` takes off the default port. */
+function isPublicIssuer(url: string): boolean {
+  const { host, pathname } = new URL(url);
+  return publicIssuer.test(host.replace(/\.$/, "") + pathname);
+}
+
+const isPlain = (url: string | null | undefined) => Boolean(url) && !isConfidential(new URL(url ?? ""));
+
+function eventsSecretProblem(driver: Values["MAIL_DRIVER"], secret: string): string | undefined {
+  const events = deliveryEventsOf(driver);
+  if (!events) return `must not be set: MAIL_DRIVER is not ${either(tellingDrivers)}`;
+  return events.secret.safeParse(secret).error?.issues[0]?.message;
+}
+
+const isNotOver = (domain: string, appUrl: string | undefined) =>
+  appUrl !== undefined && !(appUrl.startsWith("https:") && isWithin(new URL(appUrl).hostname, domain));

@@ -12,18 +12,12 @@ const tlsParameters: Record<string, RegExp> = {
   sslkey: present,
 };
 
-/** A raw `/`, `?` or `#` in a password ends the host early: the rest would be read, and printed, as another part. */
-const isEncoded = ({ pathname, search, hash }: URL) =>
-  /^\/[^/@]+$/.test(pathname) && !search.includes("@") && hash === "";
+export const directUrl = checked(postgresUrlProblem);
 
-/** libpq's form of several hosts, `postgresql://USER@A:5432,B:5432/DATABASE`, as one URL for each host. */
-export function urlsOfHosts(text: string): string[] {
-  const [, before = "", hosts = "", after = ""] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(text) ?? [];
-  return hosts.split(",").map((host) => before + host + after);
-}
-
-/** libpq's `target_session_attrs`: whether a server that is read-only, such as a replica, must not be used. */
-export const wantsPrimary = (url: string) => new URL(url).searchParams.get("target_session_attrs") === "read-write";
+export const databaseUrl = checked((text) => {
+  const problem = /^pglite:./.test(text) ? null : postgresUrlProblem(text);
+  return problem === noUrl ? `${problem}, or pglite: and a folder` : problem;
+});
 
 /** Why a text is not a URL of a PostgreSQL database; `null` when it is one. No reason quotes a value. */
 export function postgresUrlProblem(text: string): string | null {
@@ -41,9 +35,15 @@ export function postgresUrlProblem(text: string): string | null {
   return null;
 }
 
-export const directUrl = checked(postgresUrlProblem);
+/** libpq's form of several hosts, `postgresql://USER@A:5432,B:5432/DATABASE`, as one URL for each host. */
+export function urlsOfHosts(text: string): string[] {
+  const [, before = "", hosts = "", after = ""] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(text) ?? [];
+  return hosts.split(",").map((host) => before + host + after);
+}
 
-export const databaseUrl = checked((text) => {
-  const problem = /^pglite:./.test(text) ? null : postgresUrlProblem(text);
-  return problem === noUrl ? `${problem}, or pglite: and a folder` : problem;
-});
+/** A raw `/`, `?` or `#` in a password ends the host early: the rest would be read, and printed, as another part. */
+const isEncoded = ({ pathname, search, hash }: URL) =>
+  /^\/[^/@]+$/.test(pathname) && !search.includes("@") && hash === "";
+
+/** libpq's `target_session_attrs`: whether a server that is read-only, such as a replica, must not be used. */
+export const wantsPrimary = (url: string) => new URL(url).searchParams.get("target_session_attrs") === "read-write";

@@ -4,13 +4,16 @@ import ipaddr from "ipaddr.js";
 import * as z from "zod";
 import { plainHost } from "../origins/return-to";
 
-/** Parses a text with `parse`. If the result is `null`, reports the problem. */
-export const parsed = <Value>(parse: (text: string) => Value | null, problem: string, input = z.string()) =>
-  input.transform((text, context) => {
-    const value = parse(text);
-    if (value === null) context.addIssue(problem);
-    return value ?? z.NEVER;
-  });
+const matching = (pattern: RegExp, problem: string) => z.string().regex(pattern, problem);
+
+export const text = matching(/\S/, "must not be blank");
+export const key = matching(/^[!-~]+$/, "must be printable ASCII without spaces");
+export const email = matching(/^[!#-;=?A-~]+@[!#-;=?A-~]+$/, "must be an email address");
+export const sender = matching(
+  /^(?:[^\r\n]*<[^\s@<>,]+@[^\s@<>,]+>|[^\s@<>,]+@[^\s@<>,]+)$/,
+  "must be an address, or a name and an <address>",
+);
+export const color = matching(/^#[0-9a-f]{6}$/i, "must be a colour as #rrggbb").toLowerCase();
 
 /** Reports the problem that `problemOf` finds in a text. */
 export const checked = (problemOf: (text: string) => string | null, input = z.string()) =>
@@ -25,25 +28,23 @@ export const list = (parse: (part: string) => string | null, problem: string) =>
     return parts.includes(null) ? null : parts.filter((part) => part !== null);
   }, problem);
 
-export const either = (all: readonly string[]) => new Intl.ListFormat("en-GB", { type: "disjunction" }).format(all);
+/** Parses a text with `parse`. If the result is `null`, reports the problem. */
+export const parsed = <Value>(parse: (text: string) => Value | null, problem: string, input = z.string()) =>
+  input.transform((text, context) => {
+    const value = parse(text);
+    if (value === null) context.addIssue(problem);
+    return value ?? z.NEVER;
+  });
 
 /** In Markdown. */
 export const names = (all: readonly string[]) => either(all.map((name) => `\`${name}\``));
 
 export const oneOf = <const Name extends string>(...names: Name[]) => z.enum(names, `must be ${either(names)}`);
 
-const matching = (pattern: RegExp, problem: string) => z.string().regex(pattern, problem);
+export const either = (all: readonly string[]) => new Intl.ListFormat("en-GB", { type: "disjunction" }).format(all);
 
 export const flag = oneOf("true", "false").transform((value) => value === "true");
 export const onOff = oneOf("on", "off").transform((value) => value === "on");
-export const text = matching(/\S/, "must not be blank");
-export const key = matching(/^[!-~]+$/, "must be printable ASCII without spaces");
-export const email = matching(/^[!#-;=?A-~]+@[!#-;=?A-~]+$/, "must be an email address");
-export const sender = matching(
-  /^(?:[^\r\n]*<[^\s@<>,]+@[^\s@<>,]+>|[^\s@<>,]+@[^\s@<>,]+)$/,
-  "must be an address, or a name and an <address>",
-);
-export const color = matching(/^#[0-9a-f]{6}$/i, "must be a colour as #rrggbb").toLowerCase();
 
 export const encryptionKey = matching(
   /^[A-Za-z\d+/]{43}=$/,
@@ -70,13 +71,24 @@ const wholeNumber = (min: number, max: number, problem: string) =>
     .refine((text) => /^[1-9]\d*$/.test(text) && Number(text) >= min && Number(text) <= max, problem)
     .transform(Number);
 
+export const proxies = parsed(
+  parseProxies,
+  "must be true, false or the number of proxies, at most 9, or their addresses and networks, without host bits or /0, e.g. 127.0.0.1, 10.0.0.0/8",
+);
+
+/** A network of peers whose forwarded headers count. */
+export type Network = [address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number];
+
+function parseProxies(text: string): number | Network[] | null {
+  if (/^(?:true|false|\d)$/.test(text)) return text === "true" ? 1 : Number(text) || 0;
+  const networks = text.split(",").map((part) => parseNetwork(part.trim()));
+  return networks.includes(null) ? null : networks.filter((network) => network !== null);
+}
+
 export const hours = wholeNumber(1, 8_760, "must be a number of hours from 1 to 8760"); // a year
 export const tokenDays = wholeNumber(1, 365, "must be a number of days from 1 to 365");
 export const minimumLength = wholeNumber(8, 64, "must be a number from 8 to 64");
 export const port = wholeNumber(1, 65_535, "must be a port number");
-
-/** A network of peers whose forwarded headers count. */
-export type Network = [address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number];
 
 /** An address is a network of its own. `null` also for one with host bits, such as 10.0.0.1/8, and for everybody. */
 function parseNetwork(text: string): Network | null {
@@ -92,62 +104,37 @@ function parseNetwork(text: string): Network | null {
   return first.toString() === parsed.toString() ? network : null;
 }
 
-function parseProxies(text: string): number | Network[] | null {
-  if (/^(?:true|false|\d)$/.test(text)) return text === "true" ? 1 : Number(text) || 0;
-  const networks = text.split(",").map((part) => parseNetwork(part.trim()));
-  return networks.includes(null) ? null : networks.filter((network) => network !== null);
-}
-
-export const proxies = parsed(
-  parseProxies,
-  "must be true, false or the number of proxies, at most 9, or their addresses and networks, without host bits or /0, e.g. 127.0.0.1, 10.0.0.0/8",
-);
+const isHost = (text: string) => URL.canParse(`http://${urlHost(text)}`) && (isIP(text) > 0 || /^[\w.-]+$/.test(text));
 
 /** A host as it stands in a URL: an IPv6 address in brackets. */
 export const urlHost = (host: string) => (isIP(host) === 6 ? `[${host}]` : host);
-
-const isHost = (text: string) => URL.canParse(`http://${urlHost(text)}`) && (isIP(text) > 0 || /^[\w.-]+$/.test(text));
-
-export const host = z.string().refine(isHost, "must be an address or a host name");
-
-export const isLoopback = (host: string) =>
-  ["localhost", "::1", "[::1]"].includes(host) || (isIP(host) === 4 && host.startsWith("127."));
-
-/** `fetch` refuses a URL with credentials. */
-function parseWebUrl(text: string): URL | null {
-  if (!/^https?:/i.test(text) || !URL.canParse(text)) return null;
-  const url = new URL(text);
-  return url.username === "" && url.password === "" ? url : null;
-}
 
 export const webUrl = z.string().refine(parseWebUrl, "must be an http or https URL, without credentials");
 
 /** OpenID Connect Discovery 1.0, section 3. */
 const isIssuer = (text: string) => parseWebUrl(text) !== null && !/[?#]/.test(text);
 
-export const issuer = z
-  .string()
-  .refine(isIssuer, "must be an http or https URL, without credentials, query or fragment");
+export const notHttps = "must be an https URL, or an http one of a loopback address, without credentials";
 
-/** Whether nobody on the network between can read what is sent to this URL. */
-export const isConfidential = ({ protocol, hostname }: URL) => protocol === "https:" || isLoopback(hostname);
+export const httpsUrl = parsed(parseHttpsUrl, notHttps);
 
 function parseHttpsUrl(text: string): string | null {
   const url = parseWebUrl(text);
   return url && isConfidential(url) ? url.href : null;
 }
 
-export const notHttps = "must be an https URL, or an http one of a loopback address, without credentials";
+/** Whether nobody on the network between can read what is sent to this URL. */
+export const isConfidential = ({ protocol, hostname }: URL) => protocol === "https:" || isLoopback(hostname);
 
-export const httpsUrl = parsed(parseHttpsUrl, notHttps);
+export const issuer = z
+  .string()
+  .refine(isIssuer, "must be an http or https URL, without credentials, query or fragment");
 
-function parseLogin({ username, password }: URL): { user: string; pass: string } | null {
-  try {
-    return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
-  } catch {
-    return null;
-  }
-}
+/** One message for every fault: the URL holds the password. */
+export const smtpUrl = parsed(
+  parseSmtpUrl,
+  "must be smtps://user:password@host:465 or smtp://user:password@host:587, in user and password %40 for @",
+);
 
 /** A raw `@` or `#` may name another host. A query is ignored. `null` also without a login, except on loopback. */
 function parseSmtpUrl(text: string) {
@@ -162,25 +149,26 @@ function parseSmtpUrl(text: string) {
   return { host, port, implicitTls, loopback, login: login.user ? login : null };
 }
 
-/** One message for every fault: the URL holds the password. */
-export const smtpUrl = parsed(
-  parseSmtpUrl,
-  "must be smtps://user:password@host:465 or smtp://user:password@host:587, in user and password %40 for @",
-);
+export const isLoopback = (host: string) =>
+  ["localhost", "::1", "[::1]"].includes(host) || (isIP(host) === 4 && host.startsWith("127."));
+
+export const host = z.string().refine(isHost, "must be an address or a host name");
+
+function parseLogin({ username, password }: URL): { user: string; pass: string } | null {
+  try {
+    return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  } catch {
+    return null;
+  }
+}
+
+export const webhookSecret = z.string().refine(isWebhookSecret, "must be whsec_ and the base64 of 24 to 64 bytes");
 
 /** Standard Webhooks 1.0: 24 to 64 bytes, base64. */
 function isWebhookSecret(text: string): boolean {
   const [, base64 = ""] = /^whsec_(.+)$/.exec(text) ?? [];
   const bytes = Buffer.from(base64, "base64");
   return bytes.length >= 24 && bytes.length <= 64 && bytes.toString("base64") === base64;
-}
-
-export const webhookSecret = z.string().refine(isWebhookSecret, "must be whsec_ and the base64 of 24 to 64 bytes");
-
-/** The origin in the spelling of the URL Standard; `null` when the text has more than an origin, or is none. */
-function parseOrigin(text: string): string | null {
-  const url = parseWebUrl(text);
-  return url?.href === `${url?.origin}/` ? url.origin : null;
 }
 
 export const origin = parsed(
@@ -191,6 +179,19 @@ export const origin = parsed(
 export function parseReturnOrigin(text: string): string | null {
   const origin = parseOrigin(text);
   return origin !== null && plainHost.test(new URL(origin).hostname.replace(/^\*\./, "")) ? origin : null;
+}
+
+/** The origin in the spelling of the URL Standard; `null` when the text has more than an origin, or is none. */
+function parseOrigin(text: string): string | null {
+  const url = parseWebUrl(text);
+  return url?.href === `${url?.origin}/` ? url.origin : null;
+}
+
+/** `fetch` refuses a URL with credentials. */
+function parseWebUrl(text: string): URL | null {
+  if (!/^https?:/i.test(text) || !URL.canParse(text)) return null;
+  const url = new URL(text);
+  return url.username === "" && url.password === "" ? url : null;
 }
 
 const domain = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/;

@@ -5,17 +5,6 @@ import { type KnownValues, type Setting, settings } from "./settings";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const declared = Object.values(settings).flatMap((group) => Object.entries<Setting>(group));
-
-/** Why a setting that is absent must not be; `undefined` when it may. */
-function reasonToSet({ requiredWith = [] }: Setting, environment: Environment): string | undefined {
-  for (const condition of requiredWith) {
-    const [other = "", value] = condition.split("=");
-    const found = environment[other] || environment[`${other}_FILE`];
-    if (found && (value ?? found) === found) return `${other} is ${value ?? "set"}`;
-  }
-}
-
 /** An empty variable counts as unset. A secret's file loses one line break at its end. */
 export function readSettings(environment: Environment): { values: KnownValues; problems: string[] } {
   const problems: string[] = [];
@@ -44,14 +33,16 @@ export function readSettings(environment: Environment): { values: KnownValues; p
   return { values: Object.fromEntries(declared.map(([name, setting]) => [name, read(name, setting)])), problems };
 }
 
-const names = declared.flatMap(([name, { secret }]) => (secret ? [name, `${name}_FILE`] : [name]));
+/** Why a setting that is absent must not be; `undefined` when it may. */
+function reasonToSet({ requiredWith = [] }: Setting, environment: Environment): string | undefined {
+  for (const condition of requiredWith) {
+    const [other = "", value] = condition.split("=");
+    const found = environment[other] || environment[`${other}_FILE`];
+    if (found && (value ?? found) === found) return `${other} is ${value ?? "set"}`;
+  }
+}
 
-/** Read by Node, Remix and node-postgres. */
-const isOfOthers = (name: string) => /^(?:NODE_|PG|TZ$)/.test(name);
-
-/** Two letters at most, and one in four: `PATH` is almost `PORT`. */
-const isAlmost = (name: string, setting: string) =>
-  distance(name.toUpperCase(), setting) <= Math.min(2, setting.length / 4);
+const declared = Object.values(settings).flatMap((group) => Object.entries<Setting>(group));
 
 /** A sentence without full stop for each unknown name in `.env`, and each misspelt setting in the environment. */
 export function unknownNames(environment: Environment): string[] {
@@ -65,3 +56,12 @@ export function unknownNames(environment: Environment): string[] {
       return inFile.includes(name) ? [`${name} in .env is not a setting`] : [];
     });
 }
+
+const names = declared.flatMap(([name, { secret }]) => (secret ? [name, `${name}_FILE`] : [name]));
+
+/** Read by Node, Remix and node-postgres. */
+const isOfOthers = (name: string) => /^(?:NODE_|PG|TZ$)/.test(name);
+
+/** Two letters at most, and one in four: `PATH` is almost `PORT`. */
+const isAlmost = (name: string, setting: string) =>
+  distance(name.toUpperCase(), setting) <= Math.min(2, setting.length / 4);

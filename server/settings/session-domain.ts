@@ -1,11 +1,5 @@
 import { createRequire } from "node:module";
 
-/** Loaded where `SESSION_DOMAIN` is set: the list of public suffixes takes 6 MB and 40 ms. */
-const publicSuffixes = () => createRequire(import.meta.url)("tldts") as typeof import("tldts");
-
-const isPublicSuffix = (domain: string) =>
-  publicSuffixes().getPublicSuffix(domain, { allowPrivateDomains: true }) === domain;
-
 /** The origin of the site's own host, below whose registrable domain this origin is. */
 export function siteOf(origin: string): string {
   const url = new URL(origin);
@@ -21,5 +15,11 @@ export function parseCookieDomain(text: string): string | null {
   const domain = text.toLowerCase();
   return domain.length <= 253 && domainName.test(domain) && !isPublicSuffix(domain) ? domain : null;
 }
+
+const isPublicSuffix = (domain: string) =>
+  publicSuffixes().getPublicSuffix(domain, { allowPrivateDomains: true }) === domain;
+
+/** Loaded where `SESSION_DOMAIN` is set: the list of public suffixes takes 6 MB and 40 ms. */
+const publicSuffixes = () => createRequire(import.meta.url)("tldts") as typeof import("tldts");
 
 export const isWithin = (host: string, domain: string) => host === domain || host.endsWith(`.${domain}`);

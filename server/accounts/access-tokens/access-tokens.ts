@@ -10,13 +10,6 @@ import type { Author } from "../users/history";
 
 const day = 86_400_000; // ms
 
-/** After how many days a new token may end. */
-export function offeredDays(): number[] {
-  const longest = config().accessTokens?.days ?? 0;
-  const offered = [7, 30, 90, 365].filter((days) => days <= longest);
-  return offered.length > 0 ? offered : [longest];
-}
-
 /** What a person or an operator asks for, as it was typed. */
 export type AskedToken = Record<"name" | "origin" | "days", string>;
 
@@ -33,11 +26,12 @@ export function parseAskedToken(asked: AskedToken): ParsedToken | { wrong: (keyo
   return { wrong: (["name", "origin", "days"] as const).filter((field) => !isRight[field]) };
 }
 
-export const liveTokens = (userId: string) => ({ user: userId, expiresAt: { $gt: new Date() } });
-
-/** The number of the user's live tokens; 0 without `ACCESS_TOKENS`. */
-export const countTokens = async (em: EntityManager, userId: string): Promise<number> =>
-  config().accessTokens ? em.count(AccessToken, liveTokens(userId)) : 0;
+/** After how many days a new token may end. */
+export function offeredDays(): number[] {
+  const longest = config().accessTokens?.days ?? 0;
+  const offered = [7, 30, 90, 365].filter((days) => days <= longest);
+  return offered.length > 0 ? offered : [longest];
+}
 
 /** Makes a token and tells its owner. The caller holds the user's row. @returns the token, which is stored nowhere */
 export async function makeToken(
@@ -54,6 +48,12 @@ export async function makeToken(
   await tell(em, "token.created", user, { by, token: { origin: given.origin, expiresAt } });
   return { token };
 }
+
+/** The number of the user's live tokens; 0 without `ACCESS_TOKENS`. */
+export const countTokens = async (em: EntityManager, userId: string): Promise<number> =>
+  config().accessTokens ? em.count(AccessToken, liveTokens(userId)) : 0;
+
+export const liveTokens = (userId: string) => ({ user: userId, expiresAt: { $gt: new Date() } });
 
 /** Ends every token of the user. The caller holds the user's row. */
 export const endTokens = (em: EntityManager, userId: string): Promise<number> =>

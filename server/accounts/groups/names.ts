@@ -3,8 +3,6 @@ import { isGroup } from "../../rules";
 
 export const maxGroups = 32; // of a user
 
-export const sortedGroups = (names: string[]): string[] => [...new Set(names)].sort();
-
 export const areGroups = (names: string[]): boolean => names.every(isGroup) && sortedGroups(names).length <= maxGroups;
 
 /** The groups of a claim. Keycloak writes a path: its first slash is removed. Logs other names, but no address. */
@@ -17,3 +15,5 @@ export function groupsOfClaim(claimed: string[] = []): string[] {
   }
   return names.filter(isGroup).slice(0, maxGroups);
 }
+
+export const sortedGroups = (names: string[]): string[] => [...new Set(names)].sort();

@@ -40,38 +40,6 @@ interface Counter {
 /** In the order in which their rows are locked. */
 type Counters = Counter[];
 
-/** A key of fixed length: the typed text is not stored and may be longer than the column. */
-const keyOf = ({ name }: Limit, typed: string) => `${name}:address:${sha256(normalizeAddress(typed))}`;
-
-/** The /48 of an IPv6 address, because providers assign a whole /48 to one customer; `null` for an IPv4 address. */
-const largeNetwork = (network: string) =>
-  ipaddr.IPv6.isValid(network) ? `${ipaddr.IPv6.networkAddressFromCIDR(`${network}/48`)}/48` : null;
-
-/** @param network an IPv4 address, or an IPv6 /64, whose /48 has four times the limit */
-function networkCounters({ name, perNetwork }: Pick<Limit, "name" | "perNetwork">, network: string): Counters {
-  const ofNetwork = (counted: string, maximum: number) =>
-    ({ key: `${name}:client:${counted}`, stage: 0, maximum, window: quarterHour }) as const;
-  const large = largeNetwork(network);
-  return [...(large === null ? [] : [ofNetwork(large, perNetwork * 4)]), ofNetwork(network, perNetwork)];
-}
-
-export function countersOf(limit: Limit, address: string, network: string): Counters {
-  const { perAddress, perAddressAndDay } = limit;
-  const key = keyOf(limit, address);
-  return [
-    ...networkCounters(limit, network),
-    { key, stage: 1, maximum: perAddress, window: quarterHour },
-    ...(perAddressAndDay ? ([{ key: `${key}:day`, stage: 2, maximum: perAddressAndDay, window: day }] as const) : []),
-  ];
-}
-
-/** For logins from a known browser. Address and network are not counted, so that nobody else can lock the owner out. */
-const deviceCounters = (deviceTokenHash: string): Counters => [
-  { key: `login:device:${deviceTokenHash}`, stage: 0, maximum: loginsPerDevice, window: quarterHour },
-];
-
-const challengeLimit = { name: "passkey", perNetwork: 300 }; // /login asks for one when it opens and every four minutes
-
 const now = "(extract(epoch from now()) * 1000)::bigint";
 
 const counted = (stage: number, condition = "true") => `
@@ -84,6 +52,79 @@ const counted = (stage: number, condition = "true") => `
   returning key, points, expire`;
 
 const fullSql = (stage: string) => `exists (select from ${stage} join asked using (key) where points > maximum)`;
+
+export const countAttempt = (limit: Limit, address: string, network: string): Promise<number | null> =>
+  count(countersOf(limit, address, network));
+
+const challengeLimit = { name: "passkey", perNetwork: 300 }; // /login asks for one when it opens and every four minutes
+
+/**
+ * Counts a passkey's challenge for the user, else for the device, else for the network. Nobody else can use up the
+ * limit of a user or a device.
+ */
+export async function countChallenge({ user, deviceToken, network }: Visitor & { user?: { id: string } }) {
+  const owner = user?.id ?? (await findAnyDevice(deviceToken));
+  if (owner === null) return count(networkCounters(challengeLimit, network));
+  return count([{ key: `passkey:owner:${owner}`, stage: 0, maximum: challengeLimit.perNetwork, window: quarterHour }]);
+}
+
+/** Counts a mail about a sign-in from a network: somebody who knows the password could flood the mailbox. */
+export const countSignInMail = (em: EntityManager, userId: string, { network }: Visitor): Promise<number | null> =>
+  count(
+    [{ key: `sign-in-mail:${userId}:${largeNetwork(network) ?? network}`, stage: 0, maximum: 3, window: hour }],
+    em,
+  );
+
+/**
+ * Runs an attempt to log in that is counted as failed until it has succeeded, so that simultaneous attempts do not all
+ * find room. It counts for the browser's device if the device belongs to the account, else for the address and the
+ * network. A passkey's sign-in has no address (`null`): it counts for the device, whatever its account, else for the
+ * network. An attempt that throws is not counted: nothing was verified, as too many wait or the client has hung up.
+ *
+ * @returns the attempt's outcome, `null` for a failure; `wait` seconds, without an attempt, after too many failures
+ */
+export async function countLogin<Done>(visitor: Visitor, email: string | null, attempt: () => Promise<Done | null>) {
+  const counters = await loginCounters(visitor, email);
+  const wait = await count(counters);
+  if (wait !== null) {
+    logEvent({ event: "login.throttled" });
+    return { wait };
+  }
+  const done = await attempt().catch(async (error: unknown) => {
+    await takeBackCount(counters);
+    throw error;
+  });
+  if (done !== null) await takeBackCount(counters);
+  return done;
+}
+
+async function loginCounters({ network, deviceToken }: Visitor, email: string | null): Promise<Counters> {
+  const device = await (email === null ? findAnyDevice(deviceToken) : findDevice(deviceToken, parseAddress(email)));
+  if (device) return deviceCounters(device);
+  return email === null ? networkCounters(loginLimit, network) : countersOf(loginLimit, email, network);
+}
+
+export function countersOf(limit: Limit, address: string, network: string): Counters {
+  const { perAddress, perAddressAndDay } = limit;
+  const key = keyOf(limit, address);
+  return [
+    ...networkCounters(limit, network),
+    { key, stage: 1, maximum: perAddress, window: quarterHour },
+    ...(perAddressAndDay ? ([{ key: `${key}:day`, stage: 2, maximum: perAddressAndDay, window: day }] as const) : []),
+  ];
+}
+
+/** @param network an IPv4 address, or an IPv6 /64, whose /48 has four times the limit */
+function networkCounters({ name, perNetwork }: Pick<Limit, "name" | "perNetwork">, network: string): Counters {
+  const ofNetwork = (counted: string, maximum: number) =>
+    ({ key: `${name}:client:${counted}`, stage: 0, maximum, window: quarterHour }) as const;
+  const large = largeNetwork(network);
+  return [...(large === null ? [] : [ofNetwork(large, perNetwork * 4)]), ofNetwork(network, perNetwork)];
+}
+
+/** The /48 of an IPv6 address, because providers assign a whole /48 to one customer; `null` for an IPv4 address. */
+const largeNetwork = (network: string) =>
+  ipaddr.IPv6.isValid(network) ? `${ipaddr.IPv6.networkAddressFromCIDR(`${network}/48`)}/48` : null;
 
 // A counter stops at one above its maximum: otherwise simultaneous correct logins would block the address, because only
 // the allowed ones are taken back.
@@ -131,55 +172,6 @@ export async function takeBackCount(counters: Counters): Promise<void> {
   });
 }
 
-export const countAttempt = (limit: Limit, address: string, network: string): Promise<number | null> =>
-  count(countersOf(limit, address, network));
-
-/**
- * Counts a passkey's challenge for the user, else for the device, else for the network. Nobody else can use up the
- * limit of a user or a device.
- */
-export async function countChallenge({ user, deviceToken, network }: Visitor & { user?: { id: string } }) {
-  const owner = user?.id ?? (await findAnyDevice(deviceToken));
-  if (owner === null) return count(networkCounters(challengeLimit, network));
-  return count([{ key: `passkey:owner:${owner}`, stage: 0, maximum: challengeLimit.perNetwork, window: quarterHour }]);
-}
-
-/** Counts a mail about a sign-in from a network: somebody who knows the password could flood the mailbox. */
-export const countSignInMail = (em: EntityManager, userId: string, { network }: Visitor): Promise<number | null> =>
-  count(
-    [{ key: `sign-in-mail:${userId}:${largeNetwork(network) ?? network}`, stage: 0, maximum: 3, window: hour }],
-    em,
-  );
-
-async function loginCounters({ network, deviceToken }: Visitor, email: string | null): Promise<Counters> {
-  const device = await (email === null ? findAnyDevice(deviceToken) : findDevice(deviceToken, parseAddress(email)));
-  if (device) return deviceCounters(device);
-  return email === null ? networkCounters(loginLimit, network) : countersOf(loginLimit, email, network);
-}
-
-/**
- * Runs an attempt to log in that is counted as failed until it has succeeded, so that simultaneous attempts do not all
- * find room. It counts for the browser's device if the device belongs to the account, else for the address and the
- * network. A passkey's sign-in has no address (`null`): it counts for the device, whatever its account, else for the
- * network. An attempt that throws is not counted: nothing was verified, as too many wait or the client has hung up.
- *
- * @returns the attempt's outcome, `null` for a failure; `wait` seconds, without an attempt, after too many failures
- */
-export async function countLogin<Done>(visitor: Visitor, email: string | null, attempt: () => Promise<Done | null>) {
-  const counters = await loginCounters(visitor, email);
-  const wait = await count(counters);
-  if (wait !== null) {
-    logEvent({ event: "login.throttled" });
-    return { wait };
-  }
-  const done = await attempt().catch(async (error: unknown) => {
-    await takeBackCount(counters);
-    throw error;
-  });
-  if (done !== null) await takeBackCount(counters);
-  return done;
-}
-
 /** When the next attempt for an address is allowed; `null` when it is allowed now. Counts nothing. */
 export async function blockedUntil(limit: Limit, address: string): Promise<Date | null> {
   const key = keyOf(limit, address);
@@ -198,6 +190,14 @@ export function clearAllAttempts(em: EntityManager, address: string, deviceToken
   return em.nativeDelete(RateLimit, { key: [...addresses, ...addresses.map((key) => `${key}:day`), ...devices] });
 }
 
+/** For logins from a known browser. Address and network are not counted, so that nobody else can lock the owner out. */
+const deviceCounters = (deviceTokenHash: string): Counters => [
+  { key: `login:device:${deviceTokenHash}`, stage: 0, maximum: loginsPerDevice, window: quarterHour },
+];
+
 export async function clearAttempts(em: EntityManager, limit: Limit, address: string): Promise<void> {
   await em.nativeDelete(RateLimit, { key: keyOf(limit, address) });
 }
+
+/** A key of fixed length: the typed text is not stored and may be longer than the column. */
+const keyOf = ({ name }: Limit, typed: string) => `${name}:address:${sha256(normalizeAddress(typed))}`;

@@ -11,22 +11,6 @@ import { parseAddress } from "../users/email-address";
 
 type LinkTable = typeof PasswordReset | typeof Registration | typeof Invitation;
 
-/** The columns that each of the tables has. */
-const links = (table: LinkTable) => table as typeof Registration;
-
-export interface MailedLink {
-  email: string;
-  token: string;
-}
-
-/** A new link for `email`, until `latest` at the latest: its raw token, which is stored nowhere, and its row. */
-export function newLink(email: string, latest?: Date) {
-  const token = mintToken();
-  const usual = Date.now() + RESET_TOKEN_TTL_MS;
-  const expiresAt = new Date(Math.min(usual, latest?.getTime() ?? Number.POSITIVE_INFINITY));
-  return { token, row: { tokenHash: sha256(token), email, expiresAt } };
-}
-
 type IssuedTable = typeof PasswordReset | typeof Registration;
 
 export async function issueLink(em: EntityManager, table: IssuedTable, email: string, latest?: Date): Promise<string> {
@@ -51,14 +35,18 @@ export async function issueResetLink(email: string) {
   return owner ? { ...owner, token } : null;
 }
 
-/** The condition for the link's unexpired row; `null` when the address or the token is malformed. */
-export function unexpiredLink({ email: typedEmail, token }: MailedLink) {
-  const email = parseAddress(typedEmail);
-  return email === null || !isToken(token) ? null : { tokenHash: sha256(token), email, expiresAt: { $gt: new Date() } };
+/** A new link for `email`, until `latest` at the latest: its raw token, which is stored nowhere, and its row. */
+export function newLink(email: string, latest?: Date) {
+  const token = mintToken();
+  const usual = Date.now() + RESET_TOKEN_TTL_MS;
+  const expiresAt = new Date(Math.min(usual, latest?.getTime() ?? Number.POSITIVE_INFINITY));
+  return { token, row: { tokenHash: sha256(token), email, expiresAt } };
 }
 
-/** Each link sets a password, or a passkey in its place: with `PASSWORDS=off`, none is valid. */
-const usableLink = (link: MailedLink) => (config().passwords.on ? unexpiredLink(link) : null);
+export interface MailedLink {
+  email: string;
+  token: string;
+}
 
 /** Reads only: an invalid link is refused before it costs an Argon2 hash. `consumeLink` decides again. */
 export async function isLinkLive(em: EntityManager, table: LinkTable, link: MailedLink): Promise<boolean> {
@@ -80,6 +68,18 @@ export async function consumeLink(em: EntityManager, table: LinkTable, link: Mai
   const match = usableLink(link);
   return match !== null && (await em.nativeDelete(links(table), match)) === 1;
 }
+
+/** Each link sets a password, or a passkey in its place: with `PASSWORDS=off`, none is valid. */
+const usableLink = (link: MailedLink) => (config().passwords.on ? unexpiredLink(link) : null);
+
+/** The condition for the link's unexpired row; `null` when the address or the token is malformed. */
+export function unexpiredLink({ email: typedEmail, token }: MailedLink) {
+  const email = parseAddress(typedEmail);
+  return email === null || !isToken(token) ? null : { tokenHash: sha256(token), email, expiresAt: { $gt: new Date() } };
+}
+
+/** The columns that each of the tables has. */
+const links = (table: LinkTable) => table as typeof Registration;
 
 /** Ends every link that was mailed to the addresses, and every change of the user's address. */
 export async function endEveryLink(em: EntityManager, userId: string, ...emails: string[]): Promise<void> {

@@ -8,14 +8,8 @@ import type { Visitor } from "../../visitor/visitor";
 import { countChallenge } from "../limits/rate-limits";
 import { rpId } from "./relying-party";
 
-/** Loaded when somebody uses a passkey: the library's parsers of CBOR and certificates would slow down a start. */
-export const webAuthn = () => import("@simplewebauthn/server");
-
 /** What a challenge is for, and of which session or mailed link. It is valid for this alone, in one browser. */
 export type CeremonyPurpose = "sign-in" | `${"add" | "upgrade" | "reset" | "register"}:${string}`;
-
-const hashOf = (purpose: CeremonyPurpose, ceremonyToken: string | null, challenge: string) =>
-  sha256(`${purpose}:${ceremonyToken}:${challenge}`);
 
 /**
  * Issues 32 random bytes, of which the database has the hash only. The browser's cookie keeps the `ceremonyToken`; each
@@ -36,7 +30,6 @@ export async function issueChallenge(
 }
 
 export const base64url = z.string().regex(/^[\w-]+$/);
-export const bytesOf = (text: string) => Buffer.from(text, "base64url");
 
 const credentialId = base64url.max(1_364); // 1,023 bytes: WebAuthn, section 7.1
 
@@ -51,17 +44,7 @@ export const answerWith = <Response extends z.ZodRawShape>(response: Response) =
 
 const signInAnswer = answerWith({ authenticatorData: base64url, signature: base64url, userHandle: base64url });
 
-const clientData = z.object({ challenge: base64url, crossOrigin: z.boolean().default(false) });
-
-/** The answer and the challenge that it names; `null` for text that is not an authenticator's answer. */
-function parse<Answer extends { response: { clientDataJSON: string } }>(schema: z.ZodType<Answer>, text: string) {
-  try {
-    const answer = schema.parse(JSON.parse(text));
-    return { answer, ...clientData.parse(JSON.parse(bytesOf(answer.response.clientDataJSON).toString())) };
-  } catch {
-    return null;
-  }
-}
+export const consumeSignIn = (visitor: Visitor, text: string) => consume(visitor, "sign-in", [signInAnswer, text]);
 
 /** Parses an answer, as JSON, and consumes its challenge: of simultaneous callers, exactly one does. */
 export async function consume<Answer extends { response: { clientDataJSON: string } }>(
@@ -79,18 +62,22 @@ export async function consume<Answer extends { response: { clientDataJSON: strin
   return answered.crossOrigin ? ({ reason: "not_verified" } as const) : answered;
 }
 
-export const consumeSignIn = (visitor: Visitor, text: string) => consume(visitor, "sign-in", [signInAnswer, text]);
+const clientData = z.object({ challenge: base64url, crossOrigin: z.boolean().default(false) });
+
+/** The answer and the challenge that it names; `null` for text that is not an authenticator's answer. */
+function parse<Answer extends { response: { clientDataJSON: string } }>(schema: z.ZodType<Answer>, text: string) {
+  try {
+    const answer = schema.parse(JSON.parse(text));
+    return { answer, ...clientData.parse(JSON.parse(bytesOf(answer.response.clientDataJSON).toString())) };
+  } catch {
+    return null;
+  }
+}
+
+const hashOf = (purpose: CeremonyPurpose, ceremonyToken: string | null, challenge: string) =>
+  sha256(`${purpose}:${ceremonyToken}:${challenge}`);
 
 export type SignInAnswer = Exclude<Awaited<ReturnType<typeof consumeSignIn>>, { reason: string }>;
-
-export const expected = (challenge: string) => ({
-  expectedChallenge: challenge,
-  expectedOrigin: config().appUrl,
-  expectedRPID: rpId(),
-});
-
-/** WebAuthn, section 14.6.1: bytes that say nothing about the person. */
-export const userHandle = (userId: string) => new Uint8Array(Buffer.from(userId.replaceAll("-", ""), "hex"));
 
 /** WebAuthn, section 7.2, without the counter; `null` when a step fails. The library then throws an Error. */
 export async function verifySignIn({ answer, challenge }: SignInAnswer, { publicKey, user }: Passkey) {
@@ -105,3 +92,17 @@ export async function verifySignIn({ answer, challenge }: SignInAnswer, { public
     return null;
   }
 }
+
+/** WebAuthn, section 14.6.1: bytes that say nothing about the person. */
+export const userHandle = (userId: string) => new Uint8Array(Buffer.from(userId.replaceAll("-", ""), "hex"));
+
+/** Loaded when somebody uses a passkey: the library's parsers of CBOR and certificates would slow down a start. */
+export const webAuthn = () => import("@simplewebauthn/server");
+
+export const bytesOf = (text: string) => Buffer.from(text, "base64url");
+
+export const expected = (challenge: string) => ({
+  expectedChallenge: challenge,
+  expectedOrigin: config().appUrl,
+  expectedRPID: rpId(),
+});

@@ -29,27 +29,8 @@ const algorithms = [ES256, RS256];
 
 type CoseKey = Pick<Map<number, unknown>, "get">;
 
-/** Converts a COSE key (RFC 9053, section 7.1.1; RFC 8230, section 4). @throws Error for another type of key */
-function jwkOf(key: CoseKey): JsonWebKey {
-  const part = (label: number) => Buffer.from(key.get(label) as Uint8Array).toString("base64url");
-  const [type, algorithm, curve] = [1, 3, -1].map((label) => key.get(label));
-  if (type === 2 && algorithm === ES256 && curve === 1) return { kty: "EC", crv: "P-256", x: part(-2), y: part(-3) };
-  if (type === 3 && algorithm === RS256) return { kty: "RSA", n: part(-1), e: part(-2) };
-  throw new Error("The key's type is not that of its algorithm.");
-}
-
-/** @throws Error for an invalid key, e.g. a point outside its curve, and for an RSA key of unusual size or exponent */
-function assertUsable(key: CoseKey): void {
-  const { modulusLength: bits = 2048, publicExponent = 65_537n } =
-    createPublicKey({ key: jwkOf(key), format: "jwk" }).asymmetricKeyDetails ?? {};
-  if (bits < 2048 || bits > 4096 || publicExponent !== 65_537n) throw new Error("The RSA key is not allowed.");
-}
-
 /** The account that gets the passkey. */
 type Account = Pick<User, "id" | "email" | "name"> & { passkeys: Pick<Passkey, "credentialId">[] };
-
-/** A browser creates such a passkey without a click (WebAuthn Level 3, section 5.1.3). */
-const isConditional = (purpose: CeremonyPurpose) => purpose.startsWith("upgrade:");
 
 /**
  * The `options` of the browser's `navigator.credentials.create`. Each authenticator makes one passkey for an account.
@@ -84,6 +65,27 @@ const transports = z.array(z.enum(["ble", "cable", "hybrid", "internal", "nfc", 
 const creationAnswer = answerWith({ attestationObject: base64url, transports });
 
 /**
+ * The new passkey of an authenticator's answer, for the database; `refused` for any reason. Its challenge is used up.
+ * @param text the answer, as JSON
+ * @param name the passkey's name, by default the browser's
+ */
+export async function acceptPasskey(
+  visitor: Visitor,
+  purpose: CeremonyPurpose,
+  text: string,
+  name: string | null = null,
+) {
+  const answered = await consume(visitor, purpose, [creationAnswer, text]);
+  if ("reason" in answered) return refusePasskey(answered.reason);
+  const { answer, challenge } = answered;
+  const verified = await verify(answer, challenge, isConditional(purpose));
+  if (!verified) return refusePasskey("not_verified");
+  const { transports } = answer.response;
+  const { userAgent, language } = visitor;
+  return { ...verified, transports, name: name ?? browserName(userAgent, language), createdAt: new Date() };
+}
+
+/**
  * WebAuthn, section 7.1; `null` when a step fails. An attestation with a certificate is refused: none is requested, and
  * the library would fetch the revocation list that the certificate names. A conditional creation has no user presence
  * and may have no user verification.
@@ -112,35 +114,26 @@ async function verify(answer: z.output<typeof creationAnswer>, challenge: string
   }
 }
 
-function refusePasskey(reason: PasskeyFailure): "refused" {
-  logEvent({ event: "passkey.failed", reason });
-  return "refused";
+/** @throws Error for an invalid key, e.g. a point outside its curve, and for an RSA key of unusual size or exponent */
+function assertUsable(key: CoseKey): void {
+  const { modulusLength: bits = 2048, publicExponent = 65_537n } =
+    createPublicKey({ key: jwkOf(key), format: "jwk" }).asymmetricKeyDetails ?? {};
+  if (bits < 2048 || bits > 4096 || publicExponent !== 65_537n) throw new Error("The RSA key is not allowed.");
 }
 
-/**
- * The new passkey of an authenticator's answer, for the database; `refused` for any reason. Its challenge is used up.
- * @param text the answer, as JSON
- * @param name the passkey's name, by default the browser's
- */
-export async function acceptPasskey(
-  visitor: Visitor,
-  purpose: CeremonyPurpose,
-  text: string,
-  name: string | null = null,
-) {
-  const answered = await consume(visitor, purpose, [creationAnswer, text]);
-  if ("reason" in answered) return refusePasskey(answered.reason);
-  const { answer, challenge } = answered;
-  const verified = await verify(answer, challenge, isConditional(purpose));
-  if (!verified) return refusePasskey("not_verified");
-  const { transports } = answer.response;
-  const { userAgent, language } = visitor;
-  return { ...verified, transports, name: name ?? browserName(userAgent, language), createdAt: new Date() };
+/** Converts a COSE key (RFC 9053, section 7.1.1; RFC 8230, section 4). @throws Error for another type of key */
+function jwkOf(key: CoseKey): JsonWebKey {
+  const part = (label: number) => Buffer.from(key.get(label) as Uint8Array).toString("base64url");
+  const [type, algorithm, curve] = [1, 3, -1].map((label) => key.get(label));
+  if (type === 2 && algorithm === ES256 && curve === 1) return { kty: "EC", crv: "P-256", x: part(-2), y: part(-3) };
+  if (type === 3 && algorithm === RS256) return { kty: "RSA", n: part(-1), e: part(-2) };
+  throw new Error("The key's type is not that of its algorithm.");
 }
 
-class PasskeyRefused extends ErrorWithReason<PasskeyFailure> {
-  override name = "PasskeyRefused";
-}
+/** A browser creates such a passkey without a click (WebAuthn Level 3, section 5.1.3). */
+const isConditional = (purpose: CeremonyPurpose) => purpose.startsWith("upgrade:");
+
+export type NewPasskey = Exclude<Awaited<ReturnType<typeof acceptPasskey>>, "refused">;
 
 /** @throws PasskeyRefused when the account has `max` usable passkeys, or anybody has this one */
 export async function insertPasskey(
@@ -161,4 +154,11 @@ export function refusedIfPasskey(error: unknown): "refused" {
   throw error;
 }
 
-export type NewPasskey = Exclude<Awaited<ReturnType<typeof acceptPasskey>>, "refused">;
+class PasskeyRefused extends ErrorWithReason<PasskeyFailure> {
+  override name = "PasskeyRefused";
+}
+
+function refusePasskey(reason: PasskeyFailure): "refused" {
+  logEvent({ event: "passkey.failed", reason });
+  return "refused";
+}

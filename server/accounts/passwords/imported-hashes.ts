@@ -19,28 +19,6 @@ const maxLanes = 16;
 const maxScryptWork = 2 ** 21; // N times r times p
 const maxIterations: Record<string, number> = { sha256: 2_000_000, sha512: 1_000_000 };
 
-/** The length of a base64 text in bytes; `null` for a text that no encoder writes. */
-function decodedLength(text: string): number | null {
-  const bytes = Buffer.from(text, "base64");
-  return bytes.toString("base64").replace(/=+$/, "") === text ? bytes.length : null;
-}
-
-const isWithin = (length: number | null | undefined, min: number, max: number) =>
-  length != null && length >= min && length <= max;
-
-/** Whether the hash ends with a salt and an output of these lengths, in base64. */
-function hasLengths(hash: string, maxSalt: number, minOutput: number, maxOutput: number): boolean {
-  const texts = hash.replaceAll(".", "+").split("$").slice(-2);
-  const [salt, output] = texts.map(decodedLength);
-  return isWithin(salt, 8, maxSalt) && isWithin(output, minOutput, maxOutput);
-}
-
-function scryptProblem(ln: number, r: number, p: number): string | null {
-  if (ln >= 16 * r) return "has an N that is too large for its r"; // RFC 7914, section 2
-  const isHeavy = 2 ** ln * r > maxMemory * 8 || 2 ** ln * r * p > maxScryptWork;
-  return isHeavy ? `takes too much work: 128·N·r is at most ${maxMemory} KiB, N·r·p ${maxScryptWork}` : null;
-}
-
 /** `null` for a hash that can be verified: docs/moving.md has the forms. */
 export function hashProblem(hash: string): string | null {
   if (betterAuth.test(hash)) return null;
@@ -64,4 +42,26 @@ export function hashProblem(hash: string): string | null {
     return `takes too much work: m is at most ${maxMemory}, m times t ${maxMemoryPasses}, p ${maxLanes}`;
   }
   return null;
+}
+
+/** Whether the hash ends with a salt and an output of these lengths, in base64. */
+function hasLengths(hash: string, maxSalt: number, minOutput: number, maxOutput: number): boolean {
+  const texts = hash.replaceAll(".", "+").split("$").slice(-2);
+  const [salt, output] = texts.map(decodedLength);
+  return isWithin(salt, 8, maxSalt) && isWithin(output, minOutput, maxOutput);
+}
+
+/** The length of a base64 text in bytes; `null` for a text that no encoder writes. */
+function decodedLength(text: string): number | null {
+  const bytes = Buffer.from(text, "base64");
+  return bytes.toString("base64").replace(/=+$/, "") === text ? bytes.length : null;
+}
+
+const isWithin = (length: number | null | undefined, min: number, max: number) =>
+  length != null && length >= min && length <= max;
+
+function scryptProblem(ln: number, r: number, p: number): string | null {
+  if (ln >= 16 * r) return "has an N that is too large for its r"; // RFC 7914, section 2
+  const isHeavy = 2 ** ln * r > maxMemory * 8 || 2 ** ln * r * p > maxScryptWork;
+  return isHeavy ? `takes too much work: 128·N·r is at most ${maxMemory} KiB, N·r·p ${maxScryptWork}` : null;
 }

@@ -22,48 +22,6 @@ let running = 0;
 
 export const hashesWaiting = (): number => waiting.size;
 
-function isFull(network: string): boolean {
-  const ofNetwork = [...waiting].filter((other) => other.network === network).length;
-  return waiting.size >= maxWaiting || ofNetwork >= maxWaitingOfNetwork;
-}
-
-/** Waits until another hash ends. Stops waiting when the client hangs up. */
-function waitForTurn(network: string, gone: AbortSignal): Promise<void> {
-  if (isFull(network)) {
-    log.warn("Too many passwords wait to be hashed.");
-    throw new HashingOverloaded();
-  }
-  return new Promise((resolve, reject) => {
-    const leave = () => {
-      waiting.delete(place);
-      reject(gone.reason);
-    };
-    const enter = () => {
-      gone.removeEventListener("abort", leave);
-      resolve();
-    };
-    const place = { network, enter };
-    waiting.add(place);
-    gone.addEventListener("abort", leave, { once: true });
-  });
-}
-
-async function withinConcurrency<T>(visitor: Asking, work: () => Promise<T>): Promise<T> {
-  const gone = visitor.gone();
-  gone.throwIfAborted();
-  if (running < concurrency) running++;
-  else await waitForTurn(visitor.network, gone);
-  try {
-    return await work();
-  } finally {
-    const [next] = waiting;
-    if (next) {
-      waiting.delete(next);
-      next.enter();
-    } else running--;
-  }
-}
-
 /** A PHC string of the password, with the parameters in force. @throws HashingOverloaded */
 export function hashPassword(visitor: Asking, password: string): Promise<string> {
   return withinConcurrency(visitor, () => argon2id.hash(password));
@@ -97,6 +55,48 @@ export function verifyPassword(
     }
     return false;
   });
+}
+
+async function withinConcurrency<T>(visitor: Asking, work: () => Promise<T>): Promise<T> {
+  const gone = visitor.gone();
+  gone.throwIfAborted();
+  if (running < concurrency) running++;
+  else await waitForTurn(visitor.network, gone);
+  try {
+    return await work();
+  } finally {
+    const [next] = waiting;
+    if (next) {
+      waiting.delete(next);
+      next.enter();
+    } else running--;
+  }
+}
+
+/** Waits until another hash ends. Stops waiting when the client hangs up. */
+function waitForTurn(network: string, gone: AbortSignal): Promise<void> {
+  if (isFull(network)) {
+    log.warn("Too many passwords wait to be hashed.");
+    throw new HashingOverloaded();
+  }
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      waiting.delete(place);
+      reject(gone.reason);
+    };
+    const enter = () => {
+      gone.removeEventListener("abort", leave);
+      resolve();
+    };
+    const place = { network, enter };
+    waiting.add(place);
+    gone.addEventListener("abort", leave, { once: true });
+  });
+}
+
+function isFull(network: string): boolean {
+  const ofNetwork = [...waiting].filter((other) => other.network === network).length;
+  return waiting.size >= maxWaiting || ofNetwork >= maxWaitingOfNetwork;
 }
 
 /** Whether a stored hash is not Argon2id, or was made with weaker parameters than those in force. */

@@ -10,9 +10,6 @@ const argon2id = new Argon2id();
 const pbkdf2Kind = /^\$?pbkdf2[_-](sha256|sha512)\$(?:i=)?(\d+)/;
 const betterAuth = /^[0-9a-f]{32}:/;
 
-const pbkdf2KindOf = (digest: string, iterations: number) =>
-  `$pbkdf2-${digest}$i=${String(iterations).padStart(7, "0")}`;
-
 /** PBKDF2 of one digest is one kind: the work of a refused login depends on the highest number of iterations. */
 export const withoutIterations = (kind: string): string => kind.split("i=", 1).join();
 
@@ -25,7 +22,12 @@ export function costOf(kind: string): number {
   return value("m") * value("t") * 0.0004;
 }
 
-const randomText = (bytes: number) => randomBytes(bytes).toString("base64").replaceAll("=", "");
+/** A decoy with the iterations that `hash` lacks in comparison to its kind's highest number of them. */
+export function remainderOf(kind: string, hash: string): string[] {
+  const [, digest = "", highest] = pbkdf2Kind.exec(kind) ?? [];
+  const lacking = Number(highest) - Number(pbkdf2Kind.exec(hash)?.[2]);
+  return lacking > 0 ? [decoyOf(pbkdf2KindOf(digest, lacking))] : [];
+}
 
 /** A random hash, which takes as long to verify as any other of its kind. */
 export function decoyOf(kind: string): string {
@@ -35,46 +37,10 @@ export function decoyOf(kind: string): string {
   return `${kind}$${text.slice(0, 21)}O${text.slice(21, 51)}O`;
 }
 
-/** A decoy with the iterations that `hash` lacks in comparison to its kind's highest number of them. */
-export function remainderOf(kind: string, hash: string): string[] {
-  const [, digest = "", highest] = pbkdf2Kind.exec(kind) ?? [];
-  const lacking = Number(highest) - Number(pbkdf2Kind.exec(hash)?.[2]);
-  return lacking > 0 ? [decoyOf(pbkdf2KindOf(digest, lacking))] : [];
-}
+const randomText = (bytes: number) => randomBytes(bytes).toString("base64").replaceAll("=", "");
 
-const bytesOf = (base64: string) => Buffer.from(base64.replaceAll(".", "+"), "base64"); // passlib writes `.` for `+`
-
-/** RFC 7914. Shorter outputs are the beginning of this one, and take as long. Better Auth takes the salt's text. */
-async function matchesScrypt(hash: string, typed: string): Promise<boolean> {
-  const [, ln = 0, r, p] = /ln=(\d+),r=(\d+),p=(\d+)$/.exec(kindOf(hash) ?? "")?.map(Number) ?? [];
-  const [salt = "", output = ""] = hash.split(/[$:]/).slice(-2);
-  const isHex = betterAuth.test(hash);
-  const expected = isHex ? Buffer.from(output, "hex") : bytesOf(output);
-  const run = promisify<string, string | Buffer, number, ScryptOptions, Buffer>(scrypt);
-  const derived = await run(typed, isHex ? salt : bytesOf(salt), 64, { N: 2 ** ln, r, p, maxmem: 2 ** 29 });
-  return timingSafeEqual(derived.subarray(0, expected.length), expected);
-}
-
-/** RFC 8018. Django takes the text of the salt. */
-async function matchesPbkdf2(hash: string, typed: string): Promise<boolean> {
-  const [, digest = "", iterations] = pbkdf2Kind.exec(hash) ?? [];
-  const [salt = "", output = ""] = hash.split("$").slice(-2);
-  const [expected, saltBytes] = [bytesOf(output), hash.startsWith("$") ? bytesOf(salt) : salt];
-  const derived = await promisify(pbkdf2)(typed, saltBytes, Number(iterations), expected.length, digest);
-  return timingSafeEqual(derived, expected);
-}
-
-async function matchesTyped(hash: string, typed: string): Promise<boolean> {
-  if (pbkdf2Kind.test(hash)) return matchesPbkdf2(hash, typed);
-  if (kindOf(hash)?.startsWith("$scrypt")) return matchesScrypt(hash, typed);
-  if (!hash.startsWith("$2")) return argon2.verify(hash, typed);
-  // bcrypt reads 72 bytes, here as in the system that made the hash. Some implementations end at a NUL: their hash
-  // would match every password with the same beginning.
-  return (await bcrypt.verify(typed, hash)) && !typed.includes("\0");
-}
-
-/** NFKC sorts combining marks in quadratic time: 16 KB took 0.2 s. Latchkey's passwords have at most 512 code units. */
-export const isSlowToNormalize = (text: string) => text.length > 512;
+const pbkdf2KindOf = (digest: string, iterations: number) =>
+  `$pbkdf2-${digest}$i=${String(iterations).padStart(7, "0")}`;
 
 /**
  * Latchkey and Better Auth hash the NFKC form. Most imported hashes are of the typed text. The work depends on the
@@ -87,3 +53,37 @@ export async function matchesHash(hash: string, password: string): Promise<boole
   if (await (isArgon2 ? argon2id.verify(hash, password) : matchesTyped(hash, normalized))) return true;
   return password !== normalized && matchesTyped(hash, password);
 }
+
+/** NFKC sorts combining marks in quadratic time: 16 KB took 0.2 s. Latchkey's passwords have at most 512 code units. */
+export const isSlowToNormalize = (text: string) => text.length > 512;
+
+async function matchesTyped(hash: string, typed: string): Promise<boolean> {
+  if (pbkdf2Kind.test(hash)) return matchesPbkdf2(hash, typed);
+  if (kindOf(hash)?.startsWith("$scrypt")) return matchesScrypt(hash, typed);
+  if (!hash.startsWith("$2")) return argon2.verify(hash, typed);
+  // bcrypt reads 72 bytes, here as in the system that made the hash. Some implementations end at a NUL: their hash
+  // would match every password with the same beginning.
+  return (await bcrypt.verify(typed, hash)) && !typed.includes("\0");
+}
+
+/** RFC 8018. Django takes the text of the salt. */
+async function matchesPbkdf2(hash: string, typed: string): Promise<boolean> {
+  const [, digest = "", iterations] = pbkdf2Kind.exec(hash) ?? [];
+  const [salt = "", output = ""] = hash.split("$").slice(-2);
+  const [expected, saltBytes] = [bytesOf(output), hash.startsWith("$") ? bytesOf(salt) : salt];
+  const derived = await promisify(pbkdf2)(typed, saltBytes, Number(iterations), expected.length, digest);
+  return timingSafeEqual(derived, expected);
+}
+
+/** RFC 7914. Shorter outputs are the beginning of this one, and take as long. Better Auth takes the salt's text. */
+async function matchesScrypt(hash: string, typed: string): Promise<boolean> {
+  const [, ln = 0, r, p] = /ln=(\d+),r=(\d+),p=(\d+)$/.exec(kindOf(hash) ?? "")?.map(Number) ?? [];
+  const [salt = "", output = ""] = hash.split(/[$:]/).slice(-2);
+  const isHex = betterAuth.test(hash);
+  const expected = isHex ? Buffer.from(output, "hex") : bytesOf(output);
+  const run = promisify<string, string | Buffer, number, ScryptOptions, Buffer>(scrypt);
+  const derived = await run(typed, isHex ? salt : bytesOf(salt), 64, { N: 2 ** ln, r, p, maxmem: 2 ** 29 });
+  return timingSafeEqual(derived.subarray(0, expected.length), expected);
+}
+
+const bytesOf = (base64: string) => Buffer.from(base64.replaceAll(".", "+"), "base64"); // passlib writes `.` for `+`

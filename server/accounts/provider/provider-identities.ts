@@ -15,15 +15,6 @@ export interface Identity {
 /** How long a logout at the provider is remembered, in ms: longer than its token is valid, or a callback takes. */
 export const logoutMemory = 610_000;
 
-/** The key of the logout of somebody who may have no account. */
-export const logoutKey = ({ id, issuer }: Identity): string => sha256(`sub ${issuer} ${id}`);
-
-/** The issuer of the configured provider; `null` when external sign-in is off. */
-export function configuredIssuer(): string | null {
-  const { identityProvider } = config();
-  return identityProvider && (identityProvider.issuer ?? identityProvider.provider);
-}
-
 export function identityOf(profile: Profile): Identity {
   const issuer = configuredIssuer();
   if (issuer === null) throw new Error("External sign-in is off.");
@@ -51,7 +42,11 @@ export async function fillMissingIssuers(em: EntityManager): Promise<void> {
   await em.nativeUpdate(User, { idpId: { $ne: null }, idpIssuer: null }, { idpIssuer });
 }
 
-const hasIdentity = ({ id, issuer }: Identity) => ({ idpId: id, $or: [{ idpIssuer: issuer }, { idpIssuer: null }] });
+/** The issuer of the configured provider; `null` when external sign-in is off. */
+export function configuredIssuer(): string | null {
+  const { identityProvider } = config();
+  return identityProvider && (identityProvider.issuer ?? identityProvider.provider);
+}
 
 /** The user with this identity. Its row is locked until the caller's transaction ends. */
 export const lockUserOf = (em: EntityManager, identity: Identity): Promise<User | null> =>
@@ -67,9 +62,14 @@ export const lockUserOf = (em: EntityManager, identity: Identity): Promise<User 
 export const lockIdentity = (em: EntityManager, identity: Identity, ...emails: string[]) =>
   lockTexts(em, [logoutKey(identity), ...emails]);
 
+/** The key of the logout of somebody who may have no account. */
+export const logoutKey = ({ id, issuer }: Identity): string => sha256(`sub ${issuer} ${id}`);
+
 /** Whether somebody has this identity. Takes no lock: two owners who connect each other's identities would deadlock. */
 export const isTaken = async (em: EntityManager, identity: Identity): Promise<boolean> =>
   (await em.count(User, hasIdentity(identity))) > 0;
+
+const hasIdentity = ({ id, issuer }: Identity) => ({ idpId: id, $or: [{ idpIssuer: issuer }, { idpIssuer: null }] });
 
 export function link(user: User, { id, issuer }: Identity, { name, pictureUrl, groups }: Profile): void {
   user.idpId = id;

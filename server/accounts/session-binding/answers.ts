@@ -15,22 +15,14 @@ export const refreshPath = "/auth/device/refresh";
 
 const excludedPaths = ["/auth/device", "/build", "/__files", "/favicon.svg"]; // requests there wait for no refresh
 
-const boundCookie = (facts: RequestFacts) => ({
-  name: sessionCookieName(isOverHttps(facts), "bound"),
-  attributes: boundCookieAttributes(isOverHttps(facts)),
-});
-
-/** A string without its parameters (RFC 9651). Chromium 150 sends some of the draft's without quotation marks. */
-const textOf = ({ response }: RequestFacts, header: string) =>
-  /^\s*"?([^";\s]*)/.exec(response.req.headers[header]?.toString() ?? "")?.[1] || null;
-
-function answer(status: number, headers: Record<string, string> = {}, body = ""): Answer {
-  return { status, headers: { "Cache-Control": "no-store", ...headers }, body };
+export async function registerDevice(facts: RequestFacts): Promise<Answer> {
+  const proof = config().deviceBoundSessions && textOf(facts, "secure-session-response");
+  const registered = proof ? await registerBinding(proof) : null;
+  if (proof && !registered) logRefusedProof();
+  if (!registered) return answer(400);
+  const headers = { ...challengeHeader(registered), "Content-Type": "application/json" };
+  return answer(200, headers, JSON.stringify(instructions(facts, registered.id)));
 }
-
-const challengeHeader = ({ id, challenge }: { id: string; challenge: string }) => ({
-  "Secure-Session-Challenge": `"${challenge}";id="${id}"`,
-});
 
 /** The draft's "JSON Session Instruction Format". */
 function instructions(facts: RequestFacts, id: string) {
@@ -50,21 +42,6 @@ function instructions(facts: RequestFacts, id: string) {
   };
 }
 
-const mayLogRefusal = onceAMinute();
-
-function logRefusedProof(): void {
-  if (mayLogRefusal()) logEvent({ event: "session.proof_refused" });
-}
-
-export async function registerDevice(facts: RequestFacts): Promise<Answer> {
-  const proof = config().deviceBoundSessions && textOf(facts, "secure-session-response");
-  const registered = proof ? await registerBinding(proof) : null;
-  if (proof && !registered) logRefusedProof();
-  if (!registered) return answer(400);
-  const headers = { ...challengeHeader(registered), "Content-Type": "application/json" };
-  return answer(200, headers, JSON.stringify(instructions(facts, registered.id)));
-}
-
 export async function refreshDevice(facts: RequestFacts): Promise<Answer> {
   const id = textOf(facts, "sec-secure-session-id");
   if (id === null) return answer(400);
@@ -77,6 +54,29 @@ export async function refreshDevice(facts: RequestFacts): Promise<Answer> {
   const cookie = `${name}=${refreshed.cookie}; Max-Age=${boundCookieLifetime / 1000}; ${attributes}`;
   return answer(200, { ...challengeHeader(refreshed), "Set-Cookie": cookie });
 }
+
+/** A string without its parameters (RFC 9651). Chromium 150 sends some of the draft's without quotation marks. */
+const textOf = ({ response }: RequestFacts, header: string) =>
+  /^\s*"?([^";\s]*)/.exec(response.req.headers[header]?.toString() ?? "")?.[1] || null;
+
+function answer(status: number, headers: Record<string, string> = {}, body = ""): Answer {
+  return { status, headers: { "Cache-Control": "no-store", ...headers }, body };
+}
+
+const mayLogRefusal = onceAMinute();
+
+function logRefusedProof(): void {
+  if (mayLogRefusal()) logEvent({ event: "session.proof_refused" });
+}
+
+const challengeHeader = ({ id, challenge }: { id: string; challenge: string }) => ({
+  "Secure-Session-Challenge": `"${challenge}";id="${id}"`,
+});
+
+const boundCookie = (facts: RequestFacts) => ({
+  name: sessionCookieName(isOverHttps(facts), "bound"),
+  attributes: boundCookieAttributes(isOverHttps(facts)),
+});
 
 /** The draft's "device-bound-sessions Well Known": which hosts may bind sessions of the whole site. */
 export function registeringOrigins(): Answer | null {

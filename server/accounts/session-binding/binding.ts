@@ -15,20 +15,6 @@ const refusedLifetime = 300_000; // ms of the challenge of a refresh that needs 
 const nextLifetime = 900_000; // ms of the challenge for the next refresh
 const maxIssued = 8; // challenges, and cookies, that count at a time
 
-/** Locks a binding of a live session. */
-async function lockBinding(em: EntityManager, where: FilterQuery<SessionBinding>) {
-  const binding = await em.findOne(SessionBinding, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  const session = binding && (await em.findOne(Session, { id: binding.session.id, ...live() }));
-  return session && { binding, session };
-}
-
-function issue(list: Issued[], lifetime: number): { value: string; list: Issued[] } {
-  const value = mintToken();
-  const now = Date.now();
-  const valid = list.filter(({ until }) => until > now);
-  return { value, list: [...valid, { hash: sha256(value), until: now + lifetime }].slice(-maxIssued) };
-}
-
 /**
  * Registers the key of an offer's proof, once. @returns the binding's id and the challenge of the next proof; `null`,
  * and nothing changed, if the proof is not valid
@@ -80,4 +66,18 @@ export async function refreshBinding({ id, proof, sessionToken }: Refresh) {
     }
     return { id, challenge: next.value, cookie: cookie.value };
   });
+}
+
+/** Locks a binding of a live session. */
+async function lockBinding(em: EntityManager, where: FilterQuery<SessionBinding>) {
+  const binding = await em.findOne(SessionBinding, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  const session = binding && (await em.findOne(Session, { id: binding.session.id, ...live() }));
+  return session && { binding, session };
+}
+
+function issue(list: Issued[], lifetime: number): { value: string; list: Issued[] } {
+  const value = mintToken();
+  const now = Date.now();
+  const valid = list.filter(({ until }) => until > now);
+  return { value, list: [...valid, { hash: sha256(value), until: now + lifetime }].slice(-maxIssued) };
 }

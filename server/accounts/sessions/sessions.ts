@@ -22,42 +22,16 @@ import { lockUser } from "../users/users";
 import { rememberDevice } from "./devices";
 import { announceEnds, type EndedSession } from "./told-ends";
 
-/** From the last use, in ms. */
-export const idleLifetime = () => config().sessions.idle;
-
-export const maxSessions = 50; // of a user
-
-export interface SessionToken {
-  token: string;
-  expiresAt: Date;
-  /** With which the browser may bind the session to its device. */
-  bindingChallenge?: string | undefined;
-}
-
-/** How many sessions of a user ended, and the one that was kept; `null` if that one ended, too. */
-export interface EndedOthers {
-  count: number;
-  kept: SessionToken | null;
-}
-
-export interface NewSession extends SessionToken {
-  userId: string;
-}
-
-/** A sign-in that leaves a device behind. Only the cookie holds the device's raw token. */
-export interface DeviceSignIn {
-  session: NewSession;
-  deviceToken: string;
-}
-
 /** The condition for a live session; its values are those of `livenessAt`. */
 export const liveSql = "expires_at > ? and last_seen_at > ?";
 
-export const livenessAt = (now: Date): [Date, Date] => [now, new Date(now.getTime() - idleLifetime())];
-
-/** MikroORM's conditions for live sessions, and for all others. */
-export const live = () => ({ [raw(liveSql, livenessAt(new Date()))]: [] });
 export const notLive = (now: Date) => ({ [raw(`not (${liveSql})`, livenessAt(now))]: [] });
+
+export async function lockUsersOfTokens(em: EntityManager, tokens: string[]): Promise<void> {
+  const sql = `
+    select from users where id in (select user_id from sessions where token_hash = any(?::text[])) order by id for update`;
+  await preparedWithin(em, "lock-users-of-tokens", sql, [tokens.map(sha256)]);
+}
 
 // The rows are locked in one order: two transactions that end the same sessions in two orders would deadlock.
 const returned = `returning id, user_id as "userId", (${liveSql}) as "isLive"`;
@@ -71,16 +45,6 @@ const endOne = `delete from sessions where id = ? and user_id = ? ${returned}`;
 export const endEverySql = `
   delete from sessions where id in (select id from sessions order by id for update) ${returned}`;
 
-function logSessionEnd(em: EntityManager, userId: string, reason: SessionEnd, count: number): void {
-  if (count > 0) afterCommit(em, () => logEvent({ event: "session.ended", userId, reason, count }));
-}
-
-export async function lockUsersOfTokens(em: EntityManager, tokens: string[]): Promise<void> {
-  const sql = `
-    select from users where id in (select user_id from sessions where token_hash = any(?::text[])) order by id for update`;
-  await preparedWithin(em, "lock-users-of-tokens", sql, [tokens.map(sha256)]);
-}
-
 /** Ends the sessions whose tokens the cookies hold. */
 export async function endSessionsOfTokens(em: EntityManager, tokens: string[]): Promise<void> {
   if (tokens.length === 0) return;
@@ -89,6 +53,47 @@ export async function endSessionsOfTokens(em: EntityManager, tokens: string[]): 
   const ended = await preparedWithin<EndedSession>(em, "end-sessions-of-tokens", endOfTokens, values);
   for (const { userId } of ended) logSessionEnd(em, userId, "logout", 1);
   announceEnds(em, "logout", ended);
+}
+
+/** A sign-in that leaves a device behind. Only the cookie holds the device's raw token. */
+export interface DeviceSignIn {
+  session: NewSession;
+  deviceToken: string;
+}
+
+/** A sign-in: who makes it and how; `null` without a proof, in development. */
+interface SignIn {
+  visitor: Visitor;
+  way: SignInWay | null;
+  /** Of the passkey. */
+  credentialId?: string | null;
+  /** At the provider, whose logout may have come since the request arrived. */
+  identity?: Identity;
+  /** Whether it has created the account: the history tells that in place of the sign-in. */
+  isFirst?: boolean;
+}
+
+/** Starts a session and remembers the browser. Mails the owner about a new browser. The caller holds the user's row. */
+export async function startKnownSession(
+  em: EntityManager,
+  user: User,
+  signIn: SignIn & { way: "password" | "passkey" },
+): Promise<DeviceSignIn> {
+  const { visitor, way: by } = signIn;
+  const session = await startSession(em, user.id, signIn);
+  const device = await rememberDevice(em, user.id, visitor.deviceToken);
+  if (!device.isKnown && (await countSignInMail(em, user.id, visitor)) === null) {
+    const language = noticeLanguage(user);
+    const told = { by, browser: browserName(visitor.userAgent, language), at: new Date().toISOString() };
+    await enqueue(em, { task: "mail_new_sign_in", email: user.email, language, ...told });
+  }
+  return { session, deviceToken: device.token };
+}
+
+export const maxSessions = 50; // of a user
+
+export interface NewSession extends SessionToken {
+  userId: string;
 }
 
 // The history's row is written here, too: a second statement would cost every sign-in a round trip.
@@ -122,18 +127,6 @@ interface EndedByStart {
   isLoggedOut: boolean;
 }
 
-/** A sign-in: who makes it and how; `null` without a proof, in development. */
-interface SignIn {
-  visitor: Visitor;
-  way: SignInWay | null;
-  /** Of the passkey. */
-  credentialId?: string | null;
-  /** At the provider, whose logout may have come since the request arrived. */
-  identity?: Identity;
-  /** Whether it has created the account: the history tells that in place of the sign-in. */
-  isFirst?: boolean;
-}
-
 /**
  * Starts a session, in place of those that the browser has (session fixation). The caller holds the user's row, so that
  * the count is right. @throws ExternalSignInError if the provider has reported a logout
@@ -162,21 +155,25 @@ export async function startSession(em: EntityManager, userId: string, signIn: Si
   return { token, expiresAt, userId, bindingChallenge: await offerBinding(em, id) };
 }
 
-/** Starts a session and remembers the browser. Mails the owner about a new browser. The caller holds the user's row. */
-export async function startKnownSession(
-  em: EntityManager,
-  user: User,
-  signIn: SignIn & { way: "password" | "passkey" },
-): Promise<DeviceSignIn> {
-  const { visitor, way: by } = signIn;
-  const session = await startSession(em, user.id, signIn);
-  const device = await rememberDevice(em, user.id, visitor.deviceToken);
-  if (!device.isKnown && (await countSignInMail(em, user.id, visitor)) === null) {
-    const language = noticeLanguage(user);
-    const told = { by, browser: browserName(visitor.userAgent, language), at: new Date().toISOString() };
-    await enqueue(em, { task: "mail_new_sign_in", email: user.email, language, ...told });
-  }
-  return { session, deviceToken: device.token };
+/**
+ * Ends every session of the user, and every unconfirmed change of its address. Access tokens go on: `endTokens` ends
+ * them.
+ * @returns how many sessions
+ */
+export const endAllAccess = async (em: EntityManager, userId: string, reason: SessionEnd): Promise<number> =>
+  (await endOtherAccess(em, { user: { id: userId }, sessionId: null }, reason)).count;
+
+/** How many sessions of a user ended, and the one that was kept; `null` if that one ended, too. */
+export interface EndedOthers {
+  count: number;
+  kept: SessionToken | null;
+}
+
+/** Who acts on an account: its owner, with a session and a page's language, or an operator, who has neither. */
+export interface Actor extends Author {
+  user: Pick<User, "id">;
+  sessionId: string | null;
+  language?: Language;
 }
 
 /**
@@ -204,6 +201,13 @@ export async function endOtherAccess(
   return { count: ended.length, kept: sessionId === null ? null : await renewSession(em, userId, sessionId) };
 }
 
+export interface SessionToken {
+  token: string;
+  expiresAt: Date;
+  /** With which the browser may bind the session to its device. */
+  bindingChallenge?: string | undefined;
+}
+
 async function renewSession(em: EntityManager, userId: string, id: string): Promise<SessionToken | null> {
   const session = await em.findOne(Session, { id, user: userId, ...live() }, { disableIdentityMap: true });
   if (!session) return null;
@@ -214,14 +218,6 @@ async function renewSession(em: EntityManager, userId: string, id: string): Prom
   announceEnds(em, "renewed", [{ id, userId, isLive: true }]);
   return { token, expiresAt: session.expiresAt, bindingChallenge: await offerBinding(em, newId) };
 }
-
-/**
- * Ends every session of the user, and every unconfirmed change of its address. Access tokens go on: `endTokens` ends
- * them.
- * @returns how many sessions
- */
-export const endAllAccess = async (em: EntityManager, userId: string, reason: SessionEnd): Promise<number> =>
-  (await endOtherAccess(em, { user: { id: userId }, sessionId: null }, reason)).count;
 
 const batch = 1_000; // sessions; requests that use one of them wait until the batch is committed
 
@@ -248,11 +244,8 @@ export async function endAccessOfSession(em: EntityManager, userId: string, sess
   return ended.length;
 }
 
-/** Who acts on an account: its owner, with a session and a page's language, or an operator, who has neither. */
-export interface Actor extends Author {
-  user: Pick<User, "id">;
-  sessionId: string | null;
-  language?: Language;
+function logSessionEnd(em: EntityManager, userId: string, reason: SessionEnd, count: number): void {
+  if (count > 0) afterCommit(em, () => logEvent({ event: "session.ended", userId, reason, count }));
 }
 
 /** Locks the actor's user. `null` if the session has ended: a thief's late request must not succeed after a reset. */
@@ -261,3 +254,11 @@ export async function lockOwner(em: EntityManager, { user: { id }, sessionId }: 
   const isOwner = sessionId === null || (await em.count(Session, { id: sessionId, user: id, ...live() })) > 0;
   return isOwner ? user : null;
 }
+
+/** MikroORM's conditions for live sessions, and for all others. */
+export const live = () => ({ [raw(liveSql, livenessAt(new Date()))]: [] });
+
+export const livenessAt = (now: Date): [Date, Date] => [now, new Date(now.getTime() - idleLifetime())];
+
+/** From the last use, in ms. */
+export const idleLifetime = () => config().sessions.idle;

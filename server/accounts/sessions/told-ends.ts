@@ -6,12 +6,6 @@ import { beforeCommit } from "../../database/unit-of-work";
 import type { SessionEnd, ToldSessionEnd } from "../../events/events";
 import { announce } from "../users/changes";
 
-/** The name of a session for applications. A renewed session gets another one: copies of its cookie have ended. */
-export const sidOf = (sessionId: string): string =>
-  Buffer.from(sha256(`latchkey session ${sessionId}`), "hex")
-    .subarray(0, 16)
-    .toString("base64url");
-
 /** A session that was deleted or renewed. */
 export interface EndedSession {
   id: string;
@@ -19,9 +13,6 @@ export interface EndedSession {
   /** False if it had expired or been idle too long. */
   isLive: boolean;
 }
-
-const isTold = (reason: SessionEnd | "renewed"): reason is ToldSessionEnd =>
-  reason !== "account_deleted" && reason !== "expired";
 
 const batch = 1_000; // users in memory
 
@@ -45,3 +36,12 @@ export function announceEnds(em: EntityManager, reason: SessionEnd | "renewed", 
     }
   });
 }
+
+const isTold = (reason: SessionEnd | "renewed"): reason is ToldSessionEnd =>
+  reason !== "account_deleted" && reason !== "expired";
+
+/** The name of a session for applications. A renewed session gets another one: copies of its cookie have ended. */
+export const sidOf = (sessionId: string): string =>
+  Buffer.from(sha256(`latchkey session ${sessionId}`), "hex")
+    .subarray(0, 16)
+    .toString("base64url");

@@ -13,43 +13,9 @@ import { isUsable } from "../passkeys/relying-party";
 import { isLinked } from "../provider/provider-identities";
 import { type Author, record } from "./history";
 
-/** The URL if it is https: the provider chose it, and pages and applications show it. */
-export const shownPicture = (url: string | null | undefined): string | null =>
-  url?.startsWith("https://") ? url : null;
-
-type Announced = Pick<User, "id" | "email"> & Partial<User>;
-
-/** Enqueues a webhook for each user, in `em`'s transaction, which holds the users' rows. */
-export async function announce(
-  em: EntityManager,
-  type: WebhookType,
-  users: Announced | Announced[],
-  detailsOf: (user: Announced) => WebhookDetails = () => ({}),
-): Promise<void> {
-  if (!config().webhook) return;
-  const jobs = [users].flat().map((user) => {
-    const { id, email, name = null, pictureUrl } = user;
-    const data = { id, email, name, pictureUrl: shownPicture(pictureUrl), groups: groupsOf(user), ...detailsOf(user) };
-    return { task: "webhook" as const, type, data };
-  });
-  await queue().enqueueWebhooks(em, jobs);
-}
-
-/** The language of the user's notices: the one in which the owner acted last. */
-export const noticeLanguage = ({ language }: User): Language =>
-  language && isLanguage(language) ? language : config().defaultLanguage;
-
-/** An owner's notices have the language of the page from now on. An operator has none. */
-export function noteLanguage(user: User, { language }: { language?: Language }): void {
-  if (language) user.language = language;
-}
-
-/** The ways to sign in about which the account page asks. */
-async function questionedWays(em: EntityManager, user: User): Promise<QuestionedWays> {
-  const where = { user: user.id, questionedAt: { $ne: null } };
-  const passkeys = (await em.find(Passkey, where, { fields: ["name", "rpId"] })).filter(isUsable);
-  const provider = isLinked(user) && user.idpQuestionedAt != null;
-  return { passkeys: passkeys.map(({ name }) => name), provider };
+/** Reports that the user's groups are no longer those of `before`. */
+export async function tellGroups(em: EntityManager, user: User, before: string[], by: Author = {}): Promise<void> {
+  if (groupsOf(user).join() !== before.join()) await tell(em, "user.groups_changed", user, { by });
 }
 
 interface Details {
@@ -95,7 +61,41 @@ export async function tell(
   afterCommit(em, () => logEvent({ event, userId: user.id }));
 }
 
-/** Reports that the user's groups are no longer those of `before`. */
-export async function tellGroups(em: EntityManager, user: User, before: string[], by: Author = {}): Promise<void> {
-  if (groupsOf(user).join() !== before.join()) await tell(em, "user.groups_changed", user, { by });
+/** An owner's notices have the language of the page from now on. An operator has none. */
+export function noteLanguage(user: User, { language }: { language?: Language }): void {
+  if (language) user.language = language;
 }
+
+/** The language of the user's notices: the one in which the owner acted last. */
+export const noticeLanguage = ({ language }: User): Language =>
+  language && isLanguage(language) ? language : config().defaultLanguage;
+
+/** The ways to sign in about which the account page asks. */
+async function questionedWays(em: EntityManager, user: User): Promise<QuestionedWays> {
+  const where = { user: user.id, questionedAt: { $ne: null } };
+  const passkeys = (await em.find(Passkey, where, { fields: ["name", "rpId"] })).filter(isUsable);
+  const provider = isLinked(user) && user.idpQuestionedAt != null;
+  return { passkeys: passkeys.map(({ name }) => name), provider };
+}
+
+type Announced = Pick<User, "id" | "email"> & Partial<User>;
+
+/** Enqueues a webhook for each user, in `em`'s transaction, which holds the users' rows. */
+export async function announce(
+  em: EntityManager,
+  type: WebhookType,
+  users: Announced | Announced[],
+  detailsOf: (user: Announced) => WebhookDetails = () => ({}),
+): Promise<void> {
+  if (!config().webhook) return;
+  const jobs = [users].flat().map((user) => {
+    const { id, email, name = null, pictureUrl } = user;
+    const data = { id, email, name, pictureUrl: shownPicture(pictureUrl), groups: groupsOf(user), ...detailsOf(user) };
+    return { task: "webhook" as const, type, data };
+  });
+  await queue().enqueueWebhooks(em, jobs);
+}
+
+/** The URL if it is https: the provider chose it, and pages and applications show it. */
+export const shownPicture = (url: string | null | undefined): string | null =>
+  url?.startsWith("https://") ? url : null;

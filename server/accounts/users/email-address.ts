@@ -9,17 +9,6 @@ const shape =
 /** Excludes the ASCII that `domainToASCII` would decode or cut off: `%41`, `/x`, `:80`. */
 const internationalDomain = /^(?=.*[^\0-\x7f])[a-z0-9.\u0080-\u{10ffff}-]+$/u;
 
-/** Trims and lower-cases A–Z only: Unicode case mapping (U+212A KELVIN SIGN to `k`) has taken over accounts. */
-const lowerCased = (text: string) => text.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-
-/** Maps the domain as browsers do (UTS 46). Chromium posts a field of type `email` mapped, Firefox as typed. */
-export function normalizeAddress(typed: string): string {
-  const text = lowerCased(typed);
-  const domain = text.slice(text.lastIndexOf("@") + 1);
-  if (text.length > maximumLength || !internationalDomain.test(domain)) return text;
-  return text.slice(0, -domain.length) + domainToASCII(domain);
-}
-
 /** The one stored spelling of an address that a person typed; `null` for text that is not an address. */
 export const parseAddress = (typed: string): string | null => parseAsciiAddress(normalizeAddress(typed));
 
@@ -29,3 +18,14 @@ export function parseAsciiAddress(stated: string): string | null {
   const isShort = text.length <= maximumLength && text.indexOf("@") <= maximumLocalPart;
   return isShort && shape.test(text) ? text : null;
 }
+
+/** Maps the domain as browsers do (UTS 46). Chromium posts a field of type `email` mapped, Firefox as typed. */
+export function normalizeAddress(typed: string): string {
+  const text = lowerCased(typed);
+  const domain = text.slice(text.lastIndexOf("@") + 1);
+  if (text.length > maximumLength || !internationalDomain.test(domain)) return text;
+  return text.slice(0, -domain.length) + domainToASCII(domain);
+}
+
+/** Trims and lower-cases A–Z only: Unicode case mapping (U+212A KELVIN SIGN to `k`) has taken over accounts. */
+const lowerCased = (text: string) => text.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());

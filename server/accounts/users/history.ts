@@ -40,6 +40,13 @@ export const eventWriting = {
       where position >= ?))`,
 };
 
+const writeEvent = `with told as (${eventWriting.told}) ${eventWriting.trimmed}`;
+
+/** Writes an event into the history of users whose rows `em`'s transaction holds, or which it has just created. */
+export async function record(em: EntityManager, userIds: string[], by: Author, event: Entry): Promise<void> {
+  if (userIds.length > 0) await preparedWithin(em, "write-event", writeEvent, eventValues(userIds, by, event));
+}
+
 /** The values of `eventWriting`, in its order. */
 export function eventValues(userIds: string[], by: Author, event: Entry): unknown[] {
   const { at = new Date(), type, way = null, detail = null } = event;
@@ -48,13 +55,6 @@ export function eventValues(userIds: string[], by: Author, event: Entry): unknow
   const kind = way === null && !repeatableEvents.includes(type) ? "change" : "signIn";
   const row = [at, type, actor, way, browser, system, by.sessionKey ?? null, detail];
   return [...row, userIds, userIds, kind, maxOfKind[kind]];
-}
-
-const writeEvent = `with told as (${eventWriting.told}) ${eventWriting.trimmed}`;
-
-/** Writes an event into the history of users whose rows `em`'s transaction holds, or which it has just created. */
-export async function record(em: EntityManager, userIds: string[], by: Author, event: Entry): Promise<void> {
-  if (userIds.length > 0) await preparedWithin(em, "write-event", writeEvent, eventValues(userIds, by, event));
 }
 
 // The mail's job ends here, too: a statement of its own would be one more for each mail.

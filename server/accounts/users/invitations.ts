@@ -6,10 +6,6 @@ import { groupsOf } from "../groups/membership";
 import { maxGroups, sortedGroups } from "../groups/names";
 import { tellGroups } from "./changes";
 
-/** The live invitation of an address. Reads only. */
-export const findInvitation = (em: EntityManager, email: string): Promise<Invitation | null> =>
-  em.findOne(Invitation, { email, expiresAt: { $gt: new Date() } }, { disableIdentityMap: true });
-
 /** Removes the invitation without its groups. The caller holds `lockAddresses`. @returns whether one was live */
 export async function removeInvitation(em: EntityManager, email: string): Promise<boolean> {
   if (!(await findInvitation(em, email))) return false;
@@ -33,3 +29,7 @@ export async function acceptInvitation(em: EntityManager, user: User): Promise<v
   await tellGroups(em, user, before);
   afterCommit(em, () => logEvent({ event: "invitation.accepted", userId: user.id }));
 }
+
+/** The live invitation of an address. Reads only. */
+export const findInvitation = (em: EntityManager, email: string): Promise<Invitation | null> =>
+  em.findOne(Invitation, { email, expiresAt: { $gt: new Date() } }, { disableIdentityMap: true });

@@ -6,14 +6,14 @@ import { afterCommit, query } from "../../database/unit-of-work";
 import { logEvent } from "../../log";
 import { announce } from "./changes";
 
+/** Whether this address may get a new account. */
+export const mayRegister = (email: string): boolean => config().registration.mode !== "closed" && mayHaveAddress(email);
+
 /** Whether accounts may have this address, as `parseAddress` returns it. `REGISTRATION_DOMAINS` may limit domains. */
 export function mayHaveAddress(email: string): boolean {
   const { registration } = config();
   return registration.mode !== "domains" || registration.domains.includes(email.slice(email.lastIndexOf("@") + 1));
 }
-
-/** Whether this address may get a new account. */
-export const mayRegister = (email: string): boolean => config().registration.mode !== "closed" && mayHaveAddress(email);
 
 /** The address is proven by an opened link or by a provider, or an operator vouches for it. */
 type NewUser = Pick<User, "email"> & Partial<Omit<User, "createdAt">>;

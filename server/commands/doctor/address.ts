@@ -30,6 +30,36 @@ const unreached: Findings = [
   ],
 ];
 
+export async function checkAddress(config: Config): Promise<Check[]> {
+  const { appUrl } = config;
+  try {
+    const seen = await askForSeen(config);
+    return [address.ok(`${appUrl} leads to this service`), await checkProxy(seen, config)];
+  } catch (error) {
+    if (error instanceof CommandError) {
+      return [address.skip(`${appUrl} is not asked: ${error.message.replace(/\.$/, "")}`)];
+    }
+    if (!(error instanceof CallError)) throw error;
+    const { reason, code } = error;
+    return [address.fail(...findingOf(unreached, `${reason} ${code}`, { appUrl, cause: String(code ?? reason) }))];
+  }
+}
+
+async function checkProxy(seen: SeenRequest, config: Config): Promise<Check> {
+  const { appUrl, trustedProxies } = config;
+  const forged = await askForSeen(config, forwardedByNobody(appUrl));
+  const wrong = proxyFindings(seen, forged, config).find(([isWrong]) => isWrong);
+  if (wrong) return proxy.fail(wrong[1], wrong[2]);
+  return proxy.ok(trustedProxies !== 0 ? "sends what TRUST_PROXY expects" : "none trusted; the service sees APP_URL");
+}
+
+/** How the service sees a request. @throws CallError, and CommandError where it cannot be asked */
+async function askForSeen({ appUrl }: Config, forged: Record<string, string> = {}): Promise<SeenRequest> {
+  const secret = await mintProbe();
+  if (typeof secret !== "string") throw new CommandError(secret.unknown);
+  return callJson(probeUrl(appUrl), { method: "GET", headers: { ...forged, [probeHeader]: secret } }, seenShape);
+}
+
 type Row = readonly [isWrong: boolean, ...Finding];
 
 /** Compares how the service sees a request without forwarded headers, and one with forged headers. */
@@ -68,36 +98,6 @@ function proxyFindings(
       "let the proxy send X-Forwarded-Host with the host that the browser used",
     ],
   ];
-}
-
-/** How the service sees a request. @throws CallError, and CommandError where it cannot be asked */
-async function askForSeen({ appUrl }: Config, forged: Record<string, string> = {}): Promise<SeenRequest> {
-  const secret = await mintProbe();
-  if (typeof secret !== "string") throw new CommandError(secret.unknown);
-  return callJson(probeUrl(appUrl), { method: "GET", headers: { ...forged, [probeHeader]: secret } }, seenShape);
-}
-
-async function checkProxy(seen: SeenRequest, config: Config): Promise<Check> {
-  const { appUrl, trustedProxies } = config;
-  const forged = await askForSeen(config, forwardedByNobody(appUrl));
-  const wrong = proxyFindings(seen, forged, config).find(([isWrong]) => isWrong);
-  if (wrong) return proxy.fail(wrong[1], wrong[2]);
-  return proxy.ok(trustedProxies !== 0 ? "sends what TRUST_PROXY expects" : "none trusted; the service sees APP_URL");
-}
-
-export async function checkAddress(config: Config): Promise<Check[]> {
-  const { appUrl } = config;
-  try {
-    const seen = await askForSeen(config);
-    return [address.ok(`${appUrl} leads to this service`), await checkProxy(seen, config)];
-  } catch (error) {
-    if (error instanceof CommandError) {
-      return [address.skip(`${appUrl} is not asked: ${error.message.replace(/\.$/, "")}`)];
-    }
-    if (!(error instanceof CallError)) throw error;
-    const { reason, code } = error;
-    return [address.fail(...findingOf(unreached, `${reason} ${code}`, { appUrl, cause: String(code ?? reason) }))];
-  }
 }
 
 const originsShape = z.object({ registering_origins: z.array(z.string()) });

@@ -17,15 +17,15 @@ export const checksOf = (name: string) => ({
   fail: (found: string, fix: string): Check => ({ status: "fail", name, found, fix }),
 });
 
-export const causeOf = ({ reason, code }: { reason: string; code?: unknown }) =>
-  code === undefined ? reason : `${reason}, ${code}`;
-
 /** The answer of a call, or the cause of its failure. */
 export const answerOf = <T>(call: Promise<T>): Promise<T | string> =>
   call.catch((error: unknown) => {
     if (error instanceof CallError) return causeOf(error);
     throw error;
   });
+
+export const causeOf = ({ reason, code }: { reason: string; code?: unknown }) =>
+  code === undefined ? reason : `${reason}, ${code}`;
 
 export type Finding = readonly [found: string, fix: string];
 

@@ -34,6 +34,67 @@ const passkeys = checksOf("passkeys");
 
 const largestSkew = 5_000; // ms
 
+const unopened: Findings = [
+  [/unsupported startup parameter/, "{reason}", "set DATABASE_DIRECT_URL: DATABASE_URL leads to a pooler"],
+  [/password|authentication|role/, "{reason}", "correct the user and the password in DATABASE_URL"],
+  [/database ".*" does not exist/, "{reason}", "create the database, or correct its name in DATABASE_URL"],
+  [/\(TMPDIR\)/, "{reason}", "let the service's user write there, or set TMPDIR to another folder"],
+  [/cannot be (?:opened|written)/, "{reason}", "check the folder of DATABASE_URL, its owner and the disk"],
+  [/^/, "{reason}", "start PostgreSQL, or correct host and port in DATABASE_URL"],
+];
+
+export async function checkDatabase(databaseUrl: string, directUrl: string | null): Promise<Check[]> {
+  const folder = folderOf(databaseUrl);
+  if (folder !== null && hasNoDatabase(folder)) {
+    return [database.warn(`there is no database in ${folder}`, "the first start of the service makes it")];
+  }
+  let opened: Database;
+  try {
+    opened = await openDatabase(databaseUrl, directUrl);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    const reason = error.message.replace(/\.$/, "");
+    if (error instanceof FolderInUse) return (await askHolder<Check[]>(error.folder)) ?? askReadiness(reason);
+    return [database.fail(...findingOf(unopened, reason, { reason }))];
+  }
+  try {
+    const checks = await examineDatabase(opened);
+    if (directUrl === null) return checks;
+    const direct = (await checkDatabase(directUrl, null)).slice(0, 1);
+    return [...checks, await checkStatementLimit(opened), ...direct];
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Asks the service where it listens, without the proxy, whether it is ready. */
+async function askReadiness(reason: string): Promise<Check[]> {
+  const { identityKey, passwords, identityProvider } = config();
+  const hasAccountChecks = !passwords.on || identityProvider?.groupsClaim;
+  const skipped = [database, ...(identityKey ? [identity] : []), ...(hasAccountChecks ? [accounts] : [])];
+  const { host, port } = config();
+  const origin = `http://${urlHost(host ?? "localhost")}:${port}`;
+  const url = `${origin}/readyz`;
+  const cause = await answerOf(callText(url, { method: "GET" }).then(() => null));
+  const check =
+    cause === null
+      ? migrations.ok(`all applied: ${url} says ready`)
+      : migrations.fail(`${url} does not say ready (${cause})`, "see the log of the service, and HOST and PORT");
+  return [...skipped.map(({ skip }) => skip(reason)), check];
+}
+
+export async function examineDatabase(opened: Database): Promise<Check[]> {
+  const checks = [await checkVersion(opened), await checkMigrations(opened)];
+  const isMigrated = checks.every(({ status }) => status !== "fail");
+  if (isMigrated && config().identityKey) checks.push(await checkSigningKey(opened));
+  if (isMigrated && !config().passwords.on) checks.push(...(await checkWaysIn(opened)));
+  if (isMigrated) checks.push(...(await checkPasskeyNames(opened)));
+  if (isMigrated && config().identityProvider?.groupsClaim) checks.push(await checkGroups(opened));
+  const folder = folderOf(config().databaseUrl);
+  checks.push(await (folder === null ? checkClock(opened) : checkEmbedded(opened, folder)));
+  return checks;
+}
+
 async function checkVersion({ orm, connection }: Database): Promise<Check> {
   const { name, tooOld } = await serverVersion(orm.em.fork());
   if (tooOld) return database.fail(`PostgreSQL ${name} is too old`, "upgrade the server to PostgreSQL 15 or newer");
@@ -55,19 +116,6 @@ async function checkMigrations(opened: Database): Promise<Check> {
     return migrations.warn("a newer version has migrated it", fix);
   }
   return migrations.ok(`all ${migrationNames.length} applied`);
-}
-
-async function checkClock({ orm }: Database): Promise<Check> {
-  const before = Date.now();
-  const now = "select (extract(epoch from clock_timestamp()) * 1000)::bigint::text as now";
-  const [row] = await orm.em.fork().execute<{ now: string }[]>(now);
-  const skew = Number(row?.now) - (before + Date.now()) / 2;
-  const seconds = Math.round(Math.abs(skew) / 1000);
-  if (Math.abs(skew) <= largestSkew) return clock.ok(`differs from the database's by ${seconds} s`);
-  return clock.fail(
-    `the database's is ${seconds} s ${skew > 0 ? "ahead" : "behind"}: links and sessions end at the wrong time`,
-    "synchronise both machines' clocks by NTP, e.g. with chrony",
-  );
 }
 
 async function checkSigningKey({ orm }: Database): Promise<Check> {
@@ -112,6 +160,19 @@ async function checkGroups({ orm }: Database): Promise<Check> {
   return accounts.warn(found, "let the provider's profile answer (userinfo) have the claim of IDP_GROUPS_CLAIM");
 }
 
+async function checkClock({ orm }: Database): Promise<Check> {
+  const before = Date.now();
+  const now = "select (extract(epoch from clock_timestamp()) * 1000)::bigint::text as now";
+  const [row] = await orm.em.fork().execute<{ now: string }[]>(now);
+  const skew = Number(row?.now) - (before + Date.now()) / 2;
+  const seconds = Math.round(Math.abs(skew) / 1000);
+  if (Math.abs(skew) <= largestSkew) return clock.ok(`differs from the database's by ${seconds} s`);
+  return clock.fail(
+    `the database's is ${seconds} s ${skew > 0 ? "ahead" : "behind"}: links and sessions end at the wrong time`,
+    "synchronise both machines' clocks by NTP, e.g. with chrony",
+  );
+}
+
 /** After a 503, the statement of the request must not go on in the database. */
 async function checkStatementLimit({ orm }: Database): Promise<Check> {
   const [row] = await orm.em
@@ -119,65 +180,6 @@ async function checkStatementLimit({ orm }: Database): Promise<Check> {
     .execute<{ limit: string }[]>("select current_setting('statement_timeout') as limit");
   if (row?.limit !== "0") return database.ok(`statements through the pooler end after ${row?.limit}`);
   return database.warn("statements through the pooler have no time limit", "alter role … set statement_timeout = '4s'");
-}
-
-const unopened: Findings = [
-  [/unsupported startup parameter/, "{reason}", "set DATABASE_DIRECT_URL: DATABASE_URL leads to a pooler"],
-  [/password|authentication|role/, "{reason}", "correct the user and the password in DATABASE_URL"],
-  [/database ".*" does not exist/, "{reason}", "create the database, or correct its name in DATABASE_URL"],
-  [/\(TMPDIR\)/, "{reason}", "let the service's user write there, or set TMPDIR to another folder"],
-  [/cannot be (?:opened|written)/, "{reason}", "check the folder of DATABASE_URL, its owner and the disk"],
-  [/^/, "{reason}", "start PostgreSQL, or correct host and port in DATABASE_URL"],
-];
-
-/** Lets the service that holds the embedded database run the doctor's part. @returns `null` if it does not answer */
-async function askHolder<T>(folder: string, ...options: string[]): Promise<T | null> {
-  const out = new PassThrough();
-  const printed = text(out);
-  const asking = { actor: "cli" as const, terminal: { ...terminal(), out, err: out } };
-  const status = await context.run(asking, () => askService(folder, ["doctor", ...options]));
-  out.end();
-  return status === 0 ? JSON.parse(await printed) : printed.then(() => null);
-}
-
-/** Asks the service where it listens, without the proxy, whether it is ready. */
-async function askReadiness(reason: string): Promise<Check[]> {
-  const { identityKey, passwords, identityProvider } = config();
-  const hasAccountChecks = !passwords.on || identityProvider?.groupsClaim;
-  const skipped = [database, ...(identityKey ? [identity] : []), ...(hasAccountChecks ? [accounts] : [])];
-  const { host, port } = config();
-  const origin = `http://${urlHost(host ?? "localhost")}:${port}`;
-  const url = `${origin}/readyz`;
-  const cause = await answerOf(callText(url, { method: "GET" }).then(() => null));
-  const check =
-    cause === null
-      ? migrations.ok(`all applied: ${url} says ready`)
-      : migrations.fail(`${url} does not say ready (${cause})`, "see the log of the service, and HOST and PORT");
-  return [...skipped.map(({ skip }) => skip(reason)), check];
-}
-
-export async function checkDatabase(databaseUrl: string, directUrl: string | null): Promise<Check[]> {
-  const folder = folderOf(databaseUrl);
-  if (folder !== null && hasNoDatabase(folder)) {
-    return [database.warn(`there is no database in ${folder}`, "the first start of the service makes it")];
-  }
-  let opened: Database;
-  try {
-    opened = await openDatabase(databaseUrl, directUrl);
-  } catch (error) {
-    if (!(error instanceof StartError)) throw error;
-    const reason = error.message.replace(/\.$/, "");
-    if (error instanceof FolderInUse) return (await askHolder<Check[]>(error.folder)) ?? askReadiness(reason);
-    return [database.fail(...findingOf(unopened, reason, { reason }))];
-  }
-  try {
-    const checks = await examineDatabase(opened);
-    if (directUrl === null) return checks;
-    const direct = (await checkDatabase(directUrl, null)).slice(0, 1);
-    return [...checks, await checkStatementLimit(opened), ...direct];
-  } finally {
-    await opened.close();
-  }
 }
 
 /** Stores the secret of a probe, in an embedded database through the service that holds it. */
@@ -193,14 +195,12 @@ export async function mintProbe(): Promise<string | { unknown: string }> {
   }
 }
 
-export async function examineDatabase(opened: Database): Promise<Check[]> {
-  const checks = [await checkVersion(opened), await checkMigrations(opened)];
-  const isMigrated = checks.every(({ status }) => status !== "fail");
-  if (isMigrated && config().identityKey) checks.push(await checkSigningKey(opened));
-  if (isMigrated && !config().passwords.on) checks.push(...(await checkWaysIn(opened)));
-  if (isMigrated) checks.push(...(await checkPasskeyNames(opened)));
-  if (isMigrated && config().identityProvider?.groupsClaim) checks.push(await checkGroups(opened));
-  const folder = folderOf(config().databaseUrl);
-  checks.push(await (folder === null ? checkClock(opened) : checkEmbedded(opened, folder)));
-  return checks;
+/** Lets the service that holds the embedded database run the doctor's part. @returns `null` if it does not answer */
+async function askHolder<T>(folder: string, ...options: string[]): Promise<T | null> {
+  const out = new PassThrough();
+  const printed = text(out);
+  const asking = { actor: "cli" as const, terminal: { ...terminal(), out, err: out } };
+  const status = await context.run(asking, () => askService(folder, ["doctor", ...options]));
+  out.end();
+  return status === 0 ? JSON.parse(await printed) : printed.then(() => null);
 }

@@ -21,10 +21,98 @@ import { checkWebhook } from "./webhook";
 
 const settings = checksOf("settings");
 
-const checkNames = (environment: Environment): Check[] =>
-  unknownNames(environment).map((found) =>
-    settings.warn(found, "correct or remove the name; docs/settings.md has all of them"),
+export function addDoctor(program: Command): void {
+  program
+    .command("doctor")
+    .option("--mail <ADDRESS>", "send a test mail there")
+    .option("--webhook", "send the application a webhook of the type latchkey.test")
+    .addOption(outsideOption)
+    .addOption(atOption)
+    .option(...jsonOption)
+    .summary("find out what is wrong with this installation")
+    .description(
+      "Checks the settings, the data folder, the database, the mail service, the identity provider, APP_URL and the " +
+        "proxy in front, with one line for each: ok, warn, fail or skip, what was found, and how to fix it. Run it where the " +
+        "service runs, as its user and with its settings, while it runs. The status is 1 when a check fails. A running " +
+        "service that holds its embedded database looks at it for the doctor.",
+    )
+    .action(doctor);
+}
+
+const outsideOption = new Option(
+  "--outside",
+  "ask the public origins what any stranger can ask, in place of the other checks",
+).conflicts(["mail", "webhook"]);
+const atOption = new Option("--at <URL>", "ask an application there, not at /; implies --outside")
+  .argParser(collectUrls)
+  .implies({ outside: true });
+
+function collectUrls(url: string, others: string[] = []): string[] {
+  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new InvalidArgumentError("This is not an http or https URL.");
+  return [...others, url];
+}
+
+interface Options {
+  json?: true;
+  mail?: string;
+  webhook?: true;
+  outside?: true;
+  at?: string[];
+}
+
+async function doctor({ json, mail, webhook, outside, at = [] }: Options): Promise<void> {
+  // The doctor of a command line asks this service, which holds the database.
+  if (askingTerminal()) {
+    const part = (opened: Database) => (outside ? storeProbe(opened.orm.em.fork()) : examineDatabase(opened));
+    return print(JSON.stringify(await withDatabase<unknown>(part)));
+  }
+  const checks: Check[] = [];
+  for await (const check of outside ? examineOutside(process.env, at) : examine(process.env, mail, webhook)) {
+    checks.push(check);
+    if (!json) print(lineOf(check));
+  }
+  if (json) print(JSON.stringify(checks, null, 2));
+  const failed = checks.filter(({ status }) => status === "fail").length;
+  if (failed > 0) throw new CommandError(`${counted(failed, "check")} failed.`);
+}
+
+async function* examineOutside(environment: Environment, at: string[]): AsyncGenerator<Check> {
+  const config = configOrProblems(environment);
+  if (Array.isArray(config)) return yield* config;
+  setConfig(config);
+  yield* checkOutside({ config, at, mintProbe });
+}
+
+/** Changes nothing, except that it opens an embedded database as a start of the service does. */
+async function* examine(environment: Environment, testAddress?: string, webhook?: true): AsyncGenerator<Check> {
+  const config = configOrProblems(environment);
+  if (Array.isArray(config)) return yield* [...config, ...checkNames(environment)];
+  setConfig(config);
+  yield settings.ok(`usable; ${config.production ? "production" : "not production"}`);
+  yield checkNode(process.versions.node);
+  yield* checkNames(environment);
+  yield* plainIssuerWarning(config.identityProvider?.issuer).map((found) =>
+    settings.warn(found, "give it a certificate"),
   );
+  yield* checkRegistration(config, environment);
+  yield* checkHost(config);
+  yield checkPasskeys(config);
+  yield checkTokens(config);
+  yield* checkWebhookSessions(config);
+  yield* await checkBinding(config);
+  const folder = folderOf(config.databaseUrl);
+  if (folder !== null) yield await checkFolder(folder);
+  yield* await checkDatabase(config.databaseUrl, config.databaseDirectUrl);
+  setMailer(createMailer(config.mail));
+  yield* checkSender(config);
+  yield await checkMail(config);
+  yield* checkMailEvents(config);
+  if (testAddress !== undefined) yield await checkTestMail(config, testAddress);
+  await closeMailer();
+  if (webhook) yield await checkWebhook(config);
+  yield await checkProvider(config);
+  yield* await checkAddress(config);
+}
 
 function configOrProblems(environment: Environment): Config | Check[] {
   try {
@@ -34,6 +122,11 @@ function configOrProblems(environment: Environment): Config | Check[] {
     return error.problems.map((problem) => settings.fail(problem, "correct it, then run the doctor again"));
   }
 }
+
+const checkNames = (environment: Environment): Check[] =>
+  unknownNames(environment).map((found) =>
+    settings.warn(found, "correct or remove the name; docs/settings.md has all of them"),
+  );
 
 /** @param version of Node; 20 has been without updates since April 2026 */
 export function checkNode(version: string): Check {
@@ -68,13 +161,6 @@ function checkPasskeys({ relyingPartyId, appUrl }: Config): Check {
   return passkeys.warn(found, "set APP_URL to an https address with a host name");
 }
 
-/** Behind the proxy, an application learns the `sid` of a session from Remote-Token alone. */
-function checkWebhookSessions({ webhook, identityKey }: Config): Check[] {
-  if (!webhook?.sessions || identityKey) return [];
-  const found = "session.ended names sessions by sid, which no application behind the proxy learns (WEBHOOK_SESSIONS)";
-  return [checksOf("webhook").warn(found, "set IDENTITY_TOKENS=on")];
-}
-
 /** A token counts for the origin that the proxy names. */
 function checkTokens({ accessTokens, trustedProxies }: Config): Check {
   const tokens = checksOf("tokens");
@@ -83,98 +169,12 @@ function checkTokens({ accessTokens, trustedProxies }: Config): Check {
   return tokens.warn("none counts, because no proxy names the origin of a request", "set TRUST_PROXY");
 }
 
-/** Changes nothing, except that it opens an embedded database as a start of the service does. */
-async function* examine(environment: Environment, testAddress?: string, webhook?: true): AsyncGenerator<Check> {
-  const config = configOrProblems(environment);
-  if (Array.isArray(config)) return yield* [...config, ...checkNames(environment)];
-  setConfig(config);
-  yield settings.ok(`usable; ${config.production ? "production" : "not production"}`);
-  yield checkNode(process.versions.node);
-  yield* checkNames(environment);
-  yield* plainIssuerWarning(config.identityProvider?.issuer).map((found) =>
-    settings.warn(found, "give it a certificate"),
-  );
-  yield* checkRegistration(config, environment);
-  yield* checkHost(config);
-  yield checkPasskeys(config);
-  yield checkTokens(config);
-  yield* checkWebhookSessions(config);
-  yield* await checkBinding(config);
-  const folder = folderOf(config.databaseUrl);
-  if (folder !== null) yield await checkFolder(folder);
-  yield* await checkDatabase(config.databaseUrl, config.databaseDirectUrl);
-  setMailer(createMailer(config.mail));
-  yield* checkSender(config);
-  yield await checkMail(config);
-  yield* checkMailEvents(config);
-  if (testAddress !== undefined) yield await checkTestMail(config, testAddress);
-  await closeMailer();
-  if (webhook) yield await checkWebhook(config);
-  yield await checkProvider(config);
-  yield* await checkAddress(config);
+/** Behind the proxy, an application learns the `sid` of a session from Remote-Token alone. */
+function checkWebhookSessions({ webhook, identityKey }: Config): Check[] {
+  if (!webhook?.sessions || identityKey) return [];
+  const found = "session.ended names sessions by sid, which no application behind the proxy learns (WEBHOOK_SESSIONS)";
+  return [checksOf("webhook").warn(found, "set IDENTITY_TOKENS=on")];
 }
 
 const lineOf = ({ status, name, found, fix }: Check) =>
   `${status.padEnd(4)}  ${name.padEnd(12)}  ${found}${fix ? `. Fix: ${fix}` : ""}`;
-
-async function* examineOutside(environment: Environment, at: string[]): AsyncGenerator<Check> {
-  const config = configOrProblems(environment);
-  if (Array.isArray(config)) return yield* config;
-  setConfig(config);
-  yield* checkOutside({ config, at, mintProbe });
-}
-
-function collectUrls(url: string, others: string[] = []): string[] {
-  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new InvalidArgumentError("This is not an http or https URL.");
-  return [...others, url];
-}
-
-const outsideOption = new Option(
-  "--outside",
-  "ask the public origins what any stranger can ask, in place of the other checks",
-).conflicts(["mail", "webhook"]);
-const atOption = new Option("--at <URL>", "ask an application there, not at /; implies --outside")
-  .argParser(collectUrls)
-  .implies({ outside: true });
-
-interface Options {
-  json?: true;
-  mail?: string;
-  webhook?: true;
-  outside?: true;
-  at?: string[];
-}
-
-async function doctor({ json, mail, webhook, outside, at = [] }: Options): Promise<void> {
-  // The doctor of a command line asks this service, which holds the database.
-  if (askingTerminal()) {
-    const part = (opened: Database) => (outside ? storeProbe(opened.orm.em.fork()) : examineDatabase(opened));
-    return print(JSON.stringify(await withDatabase<unknown>(part)));
-  }
-  const checks: Check[] = [];
-  for await (const check of outside ? examineOutside(process.env, at) : examine(process.env, mail, webhook)) {
-    checks.push(check);
-    if (!json) print(lineOf(check));
-  }
-  if (json) print(JSON.stringify(checks, null, 2));
-  const failed = checks.filter(({ status }) => status === "fail").length;
-  if (failed > 0) throw new CommandError(`${counted(failed, "check")} failed.`);
-}
-
-export function addDoctor(program: Command): void {
-  program
-    .command("doctor")
-    .option("--mail <ADDRESS>", "send a test mail there")
-    .option("--webhook", "send the application a webhook of the type latchkey.test")
-    .addOption(outsideOption)
-    .addOption(atOption)
-    .option(...jsonOption)
-    .summary("find out what is wrong with this installation")
-    .description(
-      "Checks the settings, the data folder, the database, the mail service, the identity provider, APP_URL and the " +
-        "proxy in front, with one line for each: ok, warn, fail or skip, what was found, and how to fix it. Run it where the " +
-        "service runs, as its user and with its settings, while it runs. The status is 1 when a check fails. A running " +
-        "service that holds its embedded database looks at it for the doctor.",
-    )
-    .action(doctor);
-}

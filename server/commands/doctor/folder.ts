@@ -4,15 +4,6 @@ import { type Check, checksOf } from "./check";
 
 const { ok, warn, fail } = checksOf("data folder");
 
-const isOpenToOthers = ({ mode }: { mode: number }) => (mode & 0o077) !== 0;
-
-async function openFiles(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  const found = await Promise.all(paths.map((path) => stat(path).catch(() => null))); // a running service removes files
-  return paths.filter((_path, at) => found[at] && isOpenToOthers(found[at]));
-}
-
 /** Whether only the owner can read the embedded database. It holds addresses, password hashes and sessions. */
 export async function checkFolder(folder: string): Promise<Check> {
   try {
@@ -31,3 +22,12 @@ export async function checkFolder(folder: string): Promise<Check> {
     return fail(`${folder} cannot be read: ${code}`, `give it to the service's user: chown -R USER ${folder}`);
   }
 }
+
+async function openFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const found = await Promise.all(paths.map((path) => stat(path).catch(() => null))); // a running service removes files
+  return paths.filter((_path, at) => found[at] && isOpenToOthers(found[at]));
+}
+
+const isOpenToOthers = ({ mode }: { mode: number }) => (mode & 0o077) !== 0;

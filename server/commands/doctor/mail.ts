@@ -13,47 +13,6 @@ const { ok, warn, fail } = checksOf("mail");
 const eventChecks = checksOf("mail events");
 const testChecks = checksOf("test mail");
 
-const smtpFindings: Findings = [
-  [/REFUSED|UNREACH/, "{at} refuses the connection", "correct host and port in SMTP_URL, or start the mail server"],
-  [/ENOTFOUND|EDNS|EAI_AGAIN/, "the host {host} cannot be found", "correct the host in SMTP_URL, or the DNS"],
-  [/WRONG_VERSION|PACKET_LENGTH/, "{at} does not start with TLS", "use smtp:// (STARTTLS, port 587) in SMTP_URL"],
-  [/^ETLS/, "{at} does not offer STARTTLS", "use smtps:// with port 465, or switch STARTTLS on in the mail server"],
-  [
-    /^(?:ETIMEDOUT|ECONNECTION)/,
-    "{at} did not answer in time",
-    "open the port in the firewall; a port 465 needs smtps:// in SMTP_URL, a port 587 smtp://",
-  ],
-  [
-    /^EAUTH|53[0458]$/,
-    "{at} refuses the login ({code})",
-    "correct user and password in SMTP_URL; both are percent-encoded there",
-  ],
-  [
-    /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/,
-    "the certificate of {at} is not valid for {host} ({code})",
-    "use the name of the certificate in SMTP_URL; NODE_EXTRA_CA_CERTS=FILE trusts an authority of your own",
-  ],
-  [/^/, "{at} does not take mails ({code})", "look the code up in the log of the mail server"],
-];
-
-const serviceFindings: Findings = [
-  [/^status 40[013]/, "{service} refuses the key ({cause})", "correct {setting}: the service's website has it"],
-  [/^unreachable|timeout/, "{service} cannot be reached ({cause})", "allow outgoing https, or correct MAIL_API_URL"],
-  [/^/, "{service} answered: {cause}", "correct MAIL_API_URL, or see the service's status page"],
-];
-
-function mailFinding(error: unknown, mail: SmtpConfig | MailServiceConfig): Finding {
-  const fields = errorFields(error);
-  if (mail.driver === "smtp") {
-    const { host, port } = mail.server;
-    const code = String(fields.code ?? "");
-    return findingOf(smtpFindings, code, { at: `${host}:${port}`, host, code });
-  }
-  const { error: name, reason = name } = fields;
-  const { service, setting } = mailServices[mail.driver];
-  return findingOf(serviceFindings, reason, { service, setting, cause: causeOf({ ...fields, reason }) });
-}
-
 /** Readers see both names. */
 export function checkSender({ mail, brand }: Config): Check[] {
   const { name } = parseSender(mail.from);
@@ -102,4 +61,45 @@ export async function checkTestMail({ mail }: Config, typedAddress: string): Pro
     const found = `the mail service refuses ${what}`;
     return testChecks.fail(found, "check the address, and whether MAIL_FROM may send there");
   }
+}
+
+const smtpFindings: Findings = [
+  [/REFUSED|UNREACH/, "{at} refuses the connection", "correct host and port in SMTP_URL, or start the mail server"],
+  [/ENOTFOUND|EDNS|EAI_AGAIN/, "the host {host} cannot be found", "correct the host in SMTP_URL, or the DNS"],
+  [/WRONG_VERSION|PACKET_LENGTH/, "{at} does not start with TLS", "use smtp:// (STARTTLS, port 587) in SMTP_URL"],
+  [/^ETLS/, "{at} does not offer STARTTLS", "use smtps:// with port 465, or switch STARTTLS on in the mail server"],
+  [
+    /^(?:ETIMEDOUT|ECONNECTION)/,
+    "{at} did not answer in time",
+    "open the port in the firewall; a port 465 needs smtps:// in SMTP_URL, a port 587 smtp://",
+  ],
+  [
+    /^EAUTH|53[0458]$/,
+    "{at} refuses the login ({code})",
+    "correct user and password in SMTP_URL; both are percent-encoded there",
+  ],
+  [
+    /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/,
+    "the certificate of {at} is not valid for {host} ({code})",
+    "use the name of the certificate in SMTP_URL; NODE_EXTRA_CA_CERTS=FILE trusts an authority of your own",
+  ],
+  [/^/, "{at} does not take mails ({code})", "look the code up in the log of the mail server"],
+];
+
+const serviceFindings: Findings = [
+  [/^status 40[013]/, "{service} refuses the key ({cause})", "correct {setting}: the service's website has it"],
+  [/^unreachable|timeout/, "{service} cannot be reached ({cause})", "allow outgoing https, or correct MAIL_API_URL"],
+  [/^/, "{service} answered: {cause}", "correct MAIL_API_URL, or see the service's status page"],
+];
+
+function mailFinding(error: unknown, mail: SmtpConfig | MailServiceConfig): Finding {
+  const fields = errorFields(error);
+  if (mail.driver === "smtp") {
+    const { host, port } = mail.server;
+    const code = String(fields.code ?? "");
+    return findingOf(smtpFindings, code, { at: `${host}:${port}`, host, code });
+  }
+  const { error: name, reason = name } = fields;
+  const { service, setting } = mailServices[mail.driver];
+  return findingOf(serviceFindings, reason, { service, setting, cause: causeOf({ ...fields, reason }) });
 }

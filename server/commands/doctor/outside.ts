@@ -18,11 +18,78 @@ interface Outside {
   at: string[];
 }
 
-const name = (origin: string) => checksOf(new URL(origin).host);
+/** Asks the installation's public origins, at each of their addresses, what anybody can ask. */
+export async function* checkOutside(outside: Outside): AsyncGenerator<Check> {
+  const { appUrl, returnOrigins } = outside.config;
+  const origins = [...new Set([appUrl, ...returnOrigins, ...outside.at.map((url) => new URL(url).origin)])];
+  const named = origins.filter((origin) => !origin.includes("*"));
+  const found = await Promise.all(
+    named.map(async (origin) => [origin, await addressesOf(origin).catch(codeOf)] as const),
+  );
+  const isOffline = found.every(([, addresses]) => typeof addresses === "string");
+  for (const [origin, addresses] of found) {
+    if (typeof addresses !== "string") {
+      for (const address of addresses) yield* await checkOrigin(outside, origin, address);
+    } else if (isOffline) yield name(origin).skip(`no name resolves here (${addresses}): there is no network`);
+    else yield name(origin).fail(...silence(origin, { code: addresses }));
+  }
+  for (const origin of origins.filter((one) => one.includes("*")))
+    yield checksOf(origin).skip("a wildcard names no host");
+  yield* isOffline ? [checksOf("mail DNS").skip("there is no network")] : await checkMailDomain(outside.config);
+}
 
 const noName = /^(?:ENOTFOUND|EAI_AGAIN|ENODATA)$/;
 const noRoute = /^(?:ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL)$/;
 const untrusted = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/;
+
+/** A navigation and a script's request, by somebody who names a user that nobody is. */
+const nobody = "doctor@latchkey.invalid";
+const forgedUser = { "Remote-User": nobody, Remote_User: nobody, "Remote-Email": nobody, "Remote-Token": "forged" };
+const navigation = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", Accept: "text/html" };
+const script = { "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty", Accept: "*/*" };
+
+async function checkOrigin(outside: Outside, origin: string, address: Address): Promise<Check[]> {
+  const { config, at } = outside;
+  const isOwn = origin === config.appUrl;
+  try {
+    const first = await ask(isOwn ? `${origin}/login` : `${origin}/`, address, navigation);
+    const pages = at.filter((url) => new URL(url).origin === origin);
+    return [
+      await checkRedirect(origin, address),
+      ...certificateCheck(origin, first.certificate),
+      ...(isOwn ? [checkHeaders(origin, first), await checkForged(outside, address)] : []),
+      ...(await Promise.all(
+        (pages.length > 0 ? pages : [`${origin}/`]).map((url) => checkApplication(outside, url, address)),
+      )),
+      await checkOwnPaths(outside, origin, address),
+      ...(isOwn ? await checkFiles(outside, address) : []),
+    ];
+  } catch (error) {
+    if (noRoute.test(codeOf(error))) return [name(origin).skip(`${address.address}: this machine has no route there`)];
+    return [name(origin).fail(...silence(`${origin} (${address.address})`, error))];
+  }
+}
+
+/** Port 80 of an https origin. */
+async function checkRedirect(origin: string, address: Address): Promise<Check> {
+  const { ok, skip, fail } = name(origin);
+  const { protocol, port, host } = new URL(origin);
+  if (protocol !== "https:" || port !== "") return skip("http leads to https: only asked of https on the default port");
+  try {
+    const found = redirectFinding(origin, await ask(`http://${host}/`, address));
+    if (found === null) return ok("http leads to https");
+    return fail(found, `redirect port 80 to ${origin}`);
+  } catch (error) {
+    if (codeOf(error) === "ECONNREFUSED") return ok("nothing listens on port 80");
+    return fail(...silence(`http://${host}`, error));
+  }
+}
+
+export function redirectFinding(origin: string, response: Pick<ProbedResponse, "status" | "location">): string | null {
+  const target = URL.canParse(response.location ?? "") ? new URL(response.location ?? "") : null;
+  const leads = response.status >= 300 && response.status < 400 && target?.origin === origin;
+  return leads ? null : `http://${new URL(origin).host} answers ${response.status} and does not lead to https`;
+}
 
 const silences: Findings = [
   [
@@ -42,33 +109,6 @@ const silences: Findings = [
 
 const silence = (at: string, error: unknown) => findingOf(silences, codeOf(error), { at, code: codeOf(error) });
 
-/** A navigation and a script's request, by somebody who names a user that nobody is. */
-const nobody = "doctor@latchkey.invalid";
-const forgedUser = { "Remote-User": nobody, Remote_User: nobody, "Remote-Email": nobody, "Remote-Token": "forged" };
-const navigation = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", Accept: "text/html" };
-const script = { "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty", Accept: "*/*" };
-
-export function redirectFinding(origin: string, response: Pick<ProbedResponse, "status" | "location">): string | null {
-  const target = URL.canParse(response.location ?? "") ? new URL(response.location ?? "") : null;
-  const leads = response.status >= 300 && response.status < 400 && target?.origin === origin;
-  return leads ? null : `http://${new URL(origin).host} answers ${response.status} and does not lead to https`;
-}
-
-/** Port 80 of an https origin. */
-async function checkRedirect(origin: string, address: Address): Promise<Check> {
-  const { ok, skip, fail } = name(origin);
-  const { protocol, port, host } = new URL(origin);
-  if (protocol !== "https:" || port !== "") return skip("http leads to https: only asked of https on the default port");
-  try {
-    const found = redirectFinding(origin, await ask(`http://${host}/`, address));
-    if (found === null) return ok("http leads to https");
-    return fail(found, `redirect port 80 to ${origin}`);
-  } catch (error) {
-    if (codeOf(error) === "ECONNREFUSED") return ok("nothing listens on port 80");
-    return fail(...silence(`http://${host}`, error));
-  }
-}
-
 const day = 86_400_000; // ms
 
 export function certificateCheck(
@@ -85,12 +125,11 @@ export function certificateCheck(
   return [name(origin).warn(`the certificate ends in ${days} days`, "see why the proxy does not renew it")];
 }
 
-const directivesOf = (policy: string) =>
-  policy
-    .split(";")
-    .map((directive) => directive.trim().replace(/ 'nonce-[^']*'/, ""))
-    .sort()
-    .join("; ");
+function checkHeaders(origin: string, response: ProbedResponse): Check {
+  const found = headersFinding(response, origin.startsWith("https:"));
+  if (found === null) return name(origin).ok("the pages' headers arrive as Latchkey sends them");
+  return name(origin).fail(found, "let the proxy neither add nor change security headers of Latchkey's paths");
+}
 
 /** What is wrong with the headers of a page. */
 export function headersFinding({ headers }: Pick<ProbedResponse, "headers">, isHttps: boolean): string | null {
@@ -113,24 +152,12 @@ export function headersFinding({ headers }: Pick<ProbedResponse, "headers">, isH
     : null;
 }
 
-function checkHeaders(origin: string, response: ProbedResponse): Check {
-  const found = headersFinding(response, origin.startsWith("https:"));
-  if (found === null) return name(origin).ok("the pages' headers arrive as Latchkey sends them");
-  return name(origin).fail(found, "let the proxy neither add nor change security headers of Latchkey's paths");
-}
-
-/** @returns what the service saw of a request with forged headers; `null` if it does not answer there */
-async function probe(origin: string, address: Address, secret: string) {
-  const { status, body } = await ask(probeUrl(origin), address, {
-    ...forwardedByNobody(origin),
-    [probeHeader]: secret,
-  });
-  try {
-    return status === 200 ? (seenShape.safeParse(JSON.parse(body)).data ?? null) : null;
-  } catch {
-    return null;
-  }
-}
+const directivesOf = (policy: string) =>
+  policy
+    .split(";")
+    .map((directive) => directive.trim().replace(/ 'nonce-[^']*'/, ""))
+    .sort()
+    .join("; ");
 
 async function checkForged({ config, mintProbe }: Outside, address: Address): Promise<Check> {
   const { appUrl } = config;
@@ -191,6 +218,19 @@ async function checkOwnPaths({ config, mintProbe }: Outside, origin: string, add
   return ok("metrics and /dev pages are not public");
 }
 
+/** @returns what the service saw of a request with forged headers; `null` if it does not answer there */
+async function probe(origin: string, address: Address, secret: string) {
+  const { status, body } = await ask(probeUrl(origin), address, {
+    ...forwardedByNobody(origin),
+    [probeHeader]: secret,
+  });
+  try {
+    return status === 200 ? (seenShape.safeParse(JSON.parse(body)).data ?? null) : null;
+  } catch {
+    return null;
+  }
+}
+
 async function checkFiles({ config }: Outside, address: Address): Promise<Check[]> {
   const { appUrl, deviceBoundSessions, sessionDomain, identityKey, relyingPartyId } = config;
   const site = sessionDomain === null ? appUrl : siteOf(appUrl);
@@ -217,13 +257,7 @@ async function checkFiles({ config }: Outside, address: Address): Promise<Check[
   return checks.length > 0 ? checks : [ok("the files of /.well-known/ are where they belong")];
 }
 
-const txt = async (domain: string, start: string): Promise<number> => {
-  const records = await resolveTxt(domain).catch((error: unknown) => {
-    if (/^(?:ENOTFOUND|ENODATA)$/.test(codeOf(error))) return [];
-    throw error;
-  });
-  return records.filter((record) => record.join("").toLowerCase().startsWith(start)).length;
-};
+const name = (origin: string) => checksOf(new URL(origin).host);
 
 const refusing = "large mail services refuse such mail";
 
@@ -249,44 +283,10 @@ async function checkMailDomain({ mail }: Config): Promise<Check[]> {
   }
 }
 
-async function checkOrigin(outside: Outside, origin: string, address: Address): Promise<Check[]> {
-  const { config, at } = outside;
-  const isOwn = origin === config.appUrl;
-  try {
-    const first = await ask(isOwn ? `${origin}/login` : `${origin}/`, address, navigation);
-    const pages = at.filter((url) => new URL(url).origin === origin);
-    return [
-      await checkRedirect(origin, address),
-      ...certificateCheck(origin, first.certificate),
-      ...(isOwn ? [checkHeaders(origin, first), await checkForged(outside, address)] : []),
-      ...(await Promise.all(
-        (pages.length > 0 ? pages : [`${origin}/`]).map((url) => checkApplication(outside, url, address)),
-      )),
-      await checkOwnPaths(outside, origin, address),
-      ...(isOwn ? await checkFiles(outside, address) : []),
-    ];
-  } catch (error) {
-    if (noRoute.test(codeOf(error))) return [name(origin).skip(`${address.address}: this machine has no route there`)];
-    return [name(origin).fail(...silence(`${origin} (${address.address})`, error))];
-  }
-}
-
-/** Asks the installation's public origins, at each of their addresses, what anybody can ask. */
-export async function* checkOutside(outside: Outside): AsyncGenerator<Check> {
-  const { appUrl, returnOrigins } = outside.config;
-  const origins = [...new Set([appUrl, ...returnOrigins, ...outside.at.map((url) => new URL(url).origin)])];
-  const named = origins.filter((origin) => !origin.includes("*"));
-  const found = await Promise.all(
-    named.map(async (origin) => [origin, await addressesOf(origin).catch(codeOf)] as const),
-  );
-  const isOffline = found.every(([, addresses]) => typeof addresses === "string");
-  for (const [origin, addresses] of found) {
-    if (typeof addresses !== "string") {
-      for (const address of addresses) yield* await checkOrigin(outside, origin, address);
-    } else if (isOffline) yield name(origin).skip(`no name resolves here (${addresses}): there is no network`);
-    else yield name(origin).fail(...silence(origin, { code: addresses }));
-  }
-  for (const origin of origins.filter((one) => one.includes("*")))
-    yield checksOf(origin).skip("a wildcard names no host");
-  yield* isOffline ? [checksOf("mail DNS").skip("there is no network")] : await checkMailDomain(outside.config);
-}
+const txt = async (domain: string, start: string): Promise<number> => {
+  const records = await resolveTxt(domain).catch((error: unknown) => {
+    if (/^(?:ENOTFOUND|ENODATA)$/.test(codeOf(error))) return [];
+    throw error;
+  });
+  return records.filter((record) => record.join("").toLowerCase().startsWith(start)).length;
+};

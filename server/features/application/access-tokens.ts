@@ -13,12 +13,6 @@ import { isAllowedOrigin } from "../../origins/return-to";
 
 const longestUsedInterval = 3_600_000; // ms between two writes of `last_used_at`
 
-const storedTokens = `
-  select t.token_hash as "tokenHash", t.id as "tokenId", t.origin, t.expires_at as "expiresAt", t.last_used_at as "lastUsedAt",
-    u.id, u.email, u.name, u.groups, u.idp_groups as "idpGroups", u.idp_id as "idpId", u.idp_issuer as "idpIssuer"
-  from access_tokens t join users u on u.id = t.user_id
-  where t.token_hash = any((select ?::text[])::text[]) and u.suspended_at is null`;
-
 type StoredToken = Pick<User, "id" | "email" | "name" | "groups" | "idpGroups" | "idpId" | "idpIssuer"> & {
   tokenHash: string;
   tokenId: string;
@@ -27,23 +21,6 @@ type StoredToken = Pick<User, "id" | "email" | "name" | "groups" | "idpGroups" |
   expiresAt: string;
   lastUsedAt: string | null;
 };
-
-const tokens = sharedStatement((hashes) =>
-  preparedWithin<StoredToken>(orm().em, "access-tokens", storedTokens, [hashes]),
-);
-
-type Refusal = ReasonOf<"token.refused">;
-
-const mayLog: Record<Refusal, () => boolean> = {
-  unknown: onceAMinute(),
-  expired: onceAMinute(),
-  origin: onceAMinute(),
-};
-
-function refuse(reason: Refusal, row?: StoredToken): null {
-  if (mayLog[reason]()) logEvent({ event: "token.refused", reason, ...(row && { userId: row.id }) });
-  return null;
-}
 
 type Program = VerifiedUser & Pick<StoredToken, "tokenId" | "origin">;
 
@@ -65,3 +42,26 @@ export async function resumeToken(token: string, origin: string | null): Promise
   }
   return { tokenId, origin, id, email, name: name ?? null, groups: groupsOf(row) };
 }
+
+type Refusal = ReasonOf<"token.refused">;
+
+const mayLog: Record<Refusal, () => boolean> = {
+  unknown: onceAMinute(),
+  expired: onceAMinute(),
+  origin: onceAMinute(),
+};
+
+function refuse(reason: Refusal, row?: StoredToken): null {
+  if (mayLog[reason]()) logEvent({ event: "token.refused", reason, ...(row && { userId: row.id }) });
+  return null;
+}
+
+const storedTokens = `
+  select t.token_hash as "tokenHash", t.id as "tokenId", t.origin, t.expires_at as "expiresAt", t.last_used_at as "lastUsedAt",
+    u.id, u.email, u.name, u.groups, u.idp_groups as "idpGroups", u.idp_id as "idpId", u.idp_issuer as "idpIssuer"
+  from access_tokens t join users u on u.id = t.user_id
+  where t.token_hash = any((select ?::text[])::text[]) and u.suspended_at is null`;
+
+const tokens = sharedStatement((hashes) =>
+  preparedWithin<StoredToken>(orm().em, "access-tokens", storedTokens, [hashes]),
+);

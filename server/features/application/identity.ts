@@ -12,15 +12,6 @@ const lifetime = 60; // seconds of a token
 const reuse = 30_000; // ms in which a session gets the same token: signing takes half of the CPU of /auth/verify
 const maxCached = 5_000; // tokens, of 1 to 6 kB
 
-type Signer = Awaited<ReturnType<typeof findSigner>>;
-
-async function sign(claims: Record<string, unknown>, signer: Promise<Signer>): Promise<string> {
-  const [{ SignJWT }, { kid, privateKey }] = await Promise.all([import("jose"), signer]);
-  const now = Math.floor(Date.now() / 1000);
-  const token = new SignJWT(claims).setIssuedAt(now).setExpirationTime(now + lifetime);
-  return token.setProtectedHeader({ alg: "ES256", typ: "JWT", kid }).sign(privateKey);
-}
-
 interface TokenCache {
   /** By `performance.now()`: a clock that is set back would keep expired tokens. */
   until: number;
@@ -83,4 +74,13 @@ export function identityFinders(): Finders {
   }
 
   return { findUser, findProgram };
+}
+
+type Signer = Awaited<ReturnType<typeof findSigner>>;
+
+async function sign(claims: Record<string, unknown>, signer: Promise<Signer>): Promise<string> {
+  const [{ SignJWT }, { kid, privateKey }] = await Promise.all([import("jose"), signer]);
+  const now = Math.floor(Date.now() / 1000);
+  const token = new SignJWT(claims).setIssuedAt(now).setExpirationTime(now + lifetime);
+  return token.setProtectedHeader({ alg: "ES256", typ: "JWT", kid }).sign(privateKey);
 }

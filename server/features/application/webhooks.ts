@@ -3,6 +3,10 @@ import { callText } from "../../calls/json-client";
 import { config } from "../../config";
 import type { JobHandler, WebhookJob } from "../../queue/jobs";
 
+export const handleWebhook: JobHandler<WebhookJob> = async ({ type, data }, { id, at }) => {
+  return () => sendWebhook(id, { type, timestamp: at.toISOString(), data });
+};
+
 /** Standard Webhooks 1.0, "Payload structure". */
 export type WebhookPayload =
   | { type: WebhookJob["type"]; timestamp: string; data: WebhookJob["data"] }
@@ -25,7 +29,3 @@ export async function sendWebhook(id: string, payload: WebhookPayload): Promise<
   };
   await callText(webhook.url, { method: "POST", headers, body });
 }
-
-export const handleWebhook: JobHandler<WebhookJob> = async ({ type, data }, { id, at }) => {
-  return () => sendWebhook(id, { type, timestamp: at.toISOString(), data });
-};

@@ -40,9 +40,18 @@ export async function backUp({ orm, connection }: Database, take: (piece: Buffer
   return made ?? false;
 }
 
-export type RestoreRefusal = "folder_is_not_empty" | "not_a_backup" | "other_postgres" | "backup_is_newer";
-
-export class RestoreRefused extends ErrorWithReason<RestoreRefusal> {}
+/** @returns when the backup was made @throws RestoreRefused, and the folder has no database */
+export async function restore(folder: string, archive: Readable, asItWas: boolean): Promise<Date> {
+  let madeAt = new Date(0);
+  const wasFree = await fillFolder(folder, async (files) => {
+    await extract(archive, files);
+    madeAt = (await readLabel(files)).madeAt;
+    await prepare(files, asItWas);
+    await handOver(dirname(files), files);
+  });
+  if (!wasFree) throw new RestoreRefused("folder_is_not_empty");
+  return madeAt;
+}
 
 async function extract(archive: Readable, files: string): Promise<void> {
   const { Unpack } = await import("tar");
@@ -85,6 +94,10 @@ async function prepare(files: string, asItWas: boolean): Promise<void> {
   }
 }
 
+export type RestoreRefusal = "folder_is_not_empty" | "not_a_backup" | "other_postgres" | "backup_is_newer";
+
+export class RestoreRefused extends ErrorWithReason<RestoreRefusal> {}
+
 /** To the owner of the folder, if root restores. */
 async function handOver(folder: string, files: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
@@ -92,17 +105,4 @@ async function handOver(folder: string, files: string): Promise<void> {
   const below = await readdir(files, { recursive: true });
   for (const path of [join(folder, "lock"), files, ...below.map((name) => join(files, name))])
     await chown(path, uid, gid);
-}
-
-/** @returns when the backup was made @throws RestoreRefused, and the folder has no database */
-export async function restore(folder: string, archive: Readable, asItWas: boolean): Promise<Date> {
-  let madeAt = new Date(0);
-  const wasFree = await fillFolder(folder, async (files) => {
-    await extract(archive, files);
-    madeAt = (await readLabel(files)).madeAt;
-    await prepare(files, asItWas);
-    await handOver(dirname(files), files);
-  });
-  if (!wasFree) throw new RestoreRefused("folder_is_not_empty");
-  return madeAt;
 }

@@ -6,28 +6,6 @@ import { logEvent } from "../../log";
 import { type DeliveryFailure, parseSender } from "../../mail-services/service";
 import { deliveryEventsOf } from "../../mail-services/services";
 
-/** The event of a body; `null` for what is not JSON. Postmark's 64-bit ids, too long for a number, become texts. */
-function parseEvent(headers: Headers, body: string): unknown {
-  try {
-    const event = JSON.parse(body.replace(/"ID"\s*:\s*(\d+)/g, '"ID":"$1"'));
-    return { ...event, svixId: headers.get("svix-id") };
-  } catch {
-    return null;
-  }
-}
-
-const addressOf = (sender: string) => parseSender(sender).address.toLowerCase();
-
-async function store({ id, type, at: stated, from, to }: DeliveryFailure): Promise<void> {
-  const at = new Date(stated);
-  const email = parseAsciiAddress(to);
-  const age = Date.now() - at.getTime();
-  if (email === null || addressOf(from) !== addressOf(config().mail.from) || !(age < historyKept)) return;
-  const past = age < 0 ? new Date() : at;
-  const userId = await recordMail(email, { id: uuidOf(`mail event ${id}`), type, at: past, isUndeliverable: true });
-  if (userId !== null) logEvent({ event: type, userId });
-}
-
 /** The source of the mail service's events; `null` when `MAIL_EVENTS_SECRET` is not set. */
 export function mailEvents() {
   const { mail } = config();
@@ -46,3 +24,25 @@ export function mailEvents() {
     },
   };
 }
+
+/** The event of a body; `null` for what is not JSON. Postmark's 64-bit ids, too long for a number, become texts. */
+function parseEvent(headers: Headers, body: string): unknown {
+  try {
+    const event = JSON.parse(body.replace(/"ID"\s*:\s*(\d+)/g, '"ID":"$1"'));
+    return { ...event, svixId: headers.get("svix-id") };
+  } catch {
+    return null;
+  }
+}
+
+async function store({ id, type, at: stated, from, to }: DeliveryFailure): Promise<void> {
+  const at = new Date(stated);
+  const email = parseAsciiAddress(to);
+  const age = Date.now() - at.getTime();
+  if (email === null || addressOf(from) !== addressOf(config().mail.from) || !(age < historyKept)) return;
+  const past = age < 0 ? new Date() : at;
+  const userId = await recordMail(email, { id: uuidOf(`mail event ${id}`), type, at: past, isUndeliverable: true });
+  if (userId !== null) logEvent({ event: type, userId });
+}
+
+const addressOf = (sender: string) => parseSender(sender).address.toLowerCase();

@@ -10,8 +10,6 @@ const lifetime = 60_000; // ms
 
 export const probeHeader = "latchkey-probe";
 
-const isSecret = (text: string) => /^[\w-]{43}$/.test(text);
-
 /** An address of RFC 5737, which no client has. The doctor sends it as a forged `X-Forwarded-For`. */
 export const forgedClient = "192.0.2.1";
 
@@ -44,3 +42,5 @@ export async function takeProbe(secret: string | undefined): Promise<boolean> {
   const stored = { secretHash: sha256(secret), expiresAt: { $gt: new Date() } };
   return (await query((em) => em.nativeDelete(Probe, stored))) > 0;
 }
+
+const isSecret = (text: string) => /^[\w-]{43}$/.test(text);

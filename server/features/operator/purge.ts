@@ -29,32 +29,7 @@ import { reportEndedJobs } from "../../queue/given-up";
 import { enqueue } from "../../queue/job-queue";
 import { retired } from "../application/signing-keys";
 
-const embeddedFolder = () => folderOf(config().databaseUrl);
-
-const interval = () => (embeddedFolder() === null ? 600_000 : 60_000); // ms; a busy minute writes some 30 MB of the embedded log
 const firstAfter = 5_000; // ms, so that it does not slow the start
-
-const batch = 5_000; // rows of each table in one job: one transaction locks no more, and other jobs can run in between
-
-/** Removes up to a batch of rows by their key. Rows that another transaction has locked are in use and stay. */
-function remove<Entity extends object>(
-  entity: EntityName<Entity>,
-  key: keyof Entity & string,
-  where: FilterQuery<Entity>,
-): Promise<number> {
-  return unitOfWork(async (em) => {
-    const rows = em.createQueryBuilder(entity).select(key as never);
-    const some = rows.where(where as never).limit(batch);
-    const { sql, bindings } = some.setLockMode(LockMode.PESSIMISTIC_PARTIAL_WRITE).getKnexQuery().toSQL();
-    const column = em.getMetadata(entity).properties[key as EntityKey<Entity>].fieldNames[0];
-    // As an array: PostgreSQL may run a subquery of `in` again for each row: slow, and with other rows each time.
-    return em.nativeDelete(entity, {
-      [raw(`${column} = any(array(${sql}))`, [...bindings])]: [],
-    } as FilterQuery<Entity>);
-  });
-}
-
-const enqueuePurge = () => query((em) => enqueue(em, { task: "purge_expired" }));
 
 /** Enqueues a purge at intervals. @returns a function that stops this */
 export function schedulePurge(): () => void {
@@ -63,6 +38,10 @@ export function schedulePurge(): () => void {
   const timers = [setTimeout(purge, firstAfter), setInterval(purge, interval())];
   return () => timers.forEach(clearTimeout);
 }
+
+const interval = () => (embeddedFolder() === null ? 600_000 : 60_000); // ms; a busy minute writes some 30 MB of the embedded log
+
+const batch = 5_000; // rows of each table in one job: one transaction locks no more, and other jobs can run in between
 
 /** Removes rows that can no longer be used, and enqueues another job while there may be more. Logs jobs that ended. */
 export async function purgeExpired(): Promise<void> {
@@ -90,3 +69,25 @@ export async function purgeExpired(): Promise<void> {
   const folder = embeddedFolder();
   if (folder !== null) await keepUp(join(folder, databaseFolder));
 }
+
+/** Removes up to a batch of rows by their key. Rows that another transaction has locked are in use and stay. */
+function remove<Entity extends object>(
+  entity: EntityName<Entity>,
+  key: keyof Entity & string,
+  where: FilterQuery<Entity>,
+): Promise<number> {
+  return unitOfWork(async (em) => {
+    const rows = em.createQueryBuilder(entity).select(key as never);
+    const some = rows.where(where as never).limit(batch);
+    const { sql, bindings } = some.setLockMode(LockMode.PESSIMISTIC_PARTIAL_WRITE).getKnexQuery().toSQL();
+    const column = em.getMetadata(entity).properties[key as EntityKey<Entity>].fieldNames[0];
+    // As an array: PostgreSQL may run a subquery of `in` again for each row: slow, and with other rows each time.
+    return em.nativeDelete(entity, {
+      [raw(`${column} = any(array(${sql}))`, [...bindings])]: [],
+    } as FilterQuery<Entity>);
+  });
+}
+
+const enqueuePurge = () => query((em) => enqueue(em, { task: "purge_expired" }));
+
+const embeddedFolder = () => folderOf(config().databaseUrl);

@@ -59,17 +59,6 @@ const fields = {
   groups: parsedGroups.nullish().describe("a list of names"),
 } satisfies Record<Exclude<keyof User & string, NotInLines>, z.ZodType>;
 
-const userLine = z
-  .strictObject(fields, {
-    error: (issue) =>
-      issue.code === "unrecognized_keys"
-        ? `has unknown fields: ${printable(JSON.stringify(issue.keys))}`
-        : "is not a JSON object",
-  })
-  .refine(({ idpId, idpIssuer }) => !idpIssuer || idpId != null, { path: ["idpIssuer"], error: "has no idpId" });
-
-export type UserLine = z.infer<typeof userLine>;
-
 export const userFields = Object.keys(fields) as (keyof UserLine)[];
 
 /** What each field but `email` is, for the operator. */
@@ -77,13 +66,7 @@ export const optionalFields = Object.entries<z.ZodType>(fields)
   .filter(([name]) => name !== "email")
   .map(([name, { description }]) => `\`${name}\` (${description})`);
 
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
+export type UserLine = z.infer<typeof userLine>;
 
 /** The user of a line, or why the line is wrong. No reason quotes a value. */
 export function parseUserLine(line: string): { user: UserLine } | { problem: string } {
@@ -93,3 +76,20 @@ export function parseUserLine(line: string): { user: UserLine } | { problem: str
   if (data) return { user: data };
   return { problem: error.issues.map(({ path, message }) => [...path, message].join(" ")).join(", ") };
 }
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+const userLine = z
+  .strictObject(fields, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? `has unknown fields: ${printable(JSON.stringify(issue.keys))}`
+        : "is not a JSON object",
+  })
+  .refine(({ idpId, idpIssuer }) => !idpIssuer || idpId != null, { path: ["idpIssuer"], error: "has no idpId" });

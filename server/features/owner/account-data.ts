@@ -8,12 +8,6 @@ import { activeSessions } from "./own-sessions";
 import { passkeysOf } from "./passkeys";
 import type { Owner } from "./signed-in";
 
-/** What is shown of a user as it is stored. The rest is shown in other words, or, as a hash, to nobody. */
-export function shownColumns(user: User) {
-  const { passwordHash, idpId, idpIssuer, idpBlockedAt, idpQuestionedAt, idpLogoutAt, idpGroups, ...shown } = user;
-  return { ...shown, groups: groupsOf(user) };
-}
-
 /**
  * A person's data (GDPR, articles 15 and 20): the account, its ways to sign in, its sessions, its access tokens, its
  * known browsers, its unconfirmed addresses and its history, without hashes, keys and tokens. `null` if the account was
@@ -50,4 +44,10 @@ export async function accountData({ user: { id: userId }, sessionId }: Owner) {
     unconfirmedAddresses: changes.map(({ email, expiresAt }) => ({ email, expiresAt })),
     events: (await eventsOf(userId)).map(plainEvent),
   };
+}
+
+/** What is shown of a user as it is stored. The rest is shown in other words, or, as a hash, to nobody. */
+export function shownColumns(user: User) {
+  const { passwordHash, idpId, idpIssuer, idpBlockedAt, idpQuestionedAt, idpLogoutAt, idpGroups, ...shown } = user;
+  return { ...shown, groups: groupsOf(user) };
 }

@@ -27,30 +27,6 @@ export const eventsOf = (userId: string, { sentMails = true, ...part }: PartOfHi
 /** For programs and files: without ids. */
 export const plainEvent = ({ id, user, sessionKey, ...event }: AccountEvent) => event;
 
-const waysOfSignIn = {
-  password: "activity.signedInPassword",
-  provider: "activity.signedInProvider",
-  passkey: "activity.signedInPasskey",
-} as const;
-
-/** The subjects, to an address that has an account. */
-const mailSubjects: Partial<Record<string, Subject>> = {
-  mail_password_reset: (t) => t("reset.subject"),
-  mail_invitation: (t, { brand }) => t("newAccount.subject", { brand }),
-  mail_invited: (t) => t("invited.subject"),
-  mail_registration: (t) => t("accountExists.subject"),
-  mail_email_change: (t) => t("accountExists.subject"),
-  ...noticeSubjects,
-} satisfies Record<`mail_${MailKind}`, Subject>;
-
-/** The subject of a mail has a plain hyphen, at which a line of a page could end. */
-const unbroken = (subject: string) => subject.replace(/(?<=\be)-(?=mail)/gi, "\u2011");
-
-function textOf({ type, way, detail }: AccountEvent): TextKey<AnswerTexts> {
-  if (type === "session.started" && way) return waysOfSignIn[way];
-  return type === "password_reset.completed" && detail === "passkey" ? "activity.passkeySet" : `events.${type}`;
-}
-
 /** What happened, and who did it in which browser, in the reader's language. */
 export function eventWords(event: AccountEvent, language: Language): { what: string; by: string | null } {
   const t = answersIn(language);
@@ -67,4 +43,28 @@ export function eventWords(event: AccountEvent, language: Language): { what: str
     none: () => null,
   }[event.actor ?? "none"]();
   return { what, by };
+}
+
+/** The subject of a mail has a plain hyphen, at which a line of a page could end. */
+const unbroken = (subject: string) => subject.replace(/(?<=\be)-(?=mail)/gi, "\u2011");
+
+/** The subjects, to an address that has an account. */
+const mailSubjects: Partial<Record<string, Subject>> = {
+  mail_password_reset: (t) => t("reset.subject"),
+  mail_invitation: (t, { brand }) => t("newAccount.subject", { brand }),
+  mail_invited: (t) => t("invited.subject"),
+  mail_registration: (t) => t("accountExists.subject"),
+  mail_email_change: (t) => t("accountExists.subject"),
+  ...noticeSubjects,
+} satisfies Record<`mail_${MailKind}`, Subject>;
+
+const waysOfSignIn = {
+  password: "activity.signedInPassword",
+  provider: "activity.signedInProvider",
+  passkey: "activity.signedInPasskey",
+} as const;
+
+function textOf({ type, way, detail }: AccountEvent): TextKey<AnswerTexts> {
+  if (type === "session.started" && way) return waysOfSignIn[way];
+  return type === "password_reset.completed" && detail === "passkey" ? "activity.passkeySet" : `events.${type}`;
 }

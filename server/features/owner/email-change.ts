@@ -64,12 +64,6 @@ export async function mailEmailChange(email: string, language: Language, asked: 
   return () => sendMail(email, emailChangeMail(language, email, token, currentEmail));
 }
 
-/** The unexpired change of this link, with its user; `null` when there is none. */
-async function findChange(em: EntityManager, link: MailedLink) {
-  const where = unexpiredLink(link);
-  return where && em.findOne(EmailChange, where, { populate: ["user"], disableIdentityMap: true });
-}
-
 export const isEmailChangeLive = async (link: MailedLink): Promise<boolean> =>
   (await query((em) => findChange(em, link))) !== null;
 
@@ -88,6 +82,21 @@ export async function declineEmailChange(link: MailedLink): Promise<void> {
   }
 }
 
+/**
+ * Ends every link of both addresses and of the user, and every session except the owner's, in one transaction. Without
+ * an owner's session, forgets every device and ends every access token, too: somebody may have confirmed a change that
+ * somebody else asked for.
+ *
+ * @param visitor the owner, if somebody is signed in where the link was opened
+ * @returns the ended sessions; `invalid_link` also when accounts may not have the address, or one has it by now
+ */
+export async function changeEmail(visitor: Visitor & Partial<Owner>, link: MailedLink) {
+  const changed = await unitOfWork((em) => consumeEmailChange(em, visitor, link)).catch(nullIfTaken);
+  const outcome = changed ?? "invalid_link";
+  if (typeof outcome === "string") logEvent({ event: "email_change.refused", reason: outcome });
+  return outcome;
+}
+
 async function consumeEmailChange(em: EntityManager, visitor: Visitor & Partial<Owner>, link: MailedLink) {
   const change = await findChange(em, link);
   if (!change) return "invalid_link";
@@ -104,17 +113,8 @@ async function consumeEmailChange(em: EntityManager, visitor: Visitor & Partial<
   return ended;
 }
 
-/**
- * Ends every link of both addresses and of the user, and every session except the owner's, in one transaction. Without
- * an owner's session, forgets every device and ends every access token, too: somebody may have confirmed a change that
- * somebody else asked for.
- *
- * @param visitor the owner, if somebody is signed in where the link was opened
- * @returns the ended sessions; `invalid_link` also when accounts may not have the address, or one has it by now
- */
-export async function changeEmail(visitor: Visitor & Partial<Owner>, link: MailedLink) {
-  const changed = await unitOfWork((em) => consumeEmailChange(em, visitor, link)).catch(nullIfTaken);
-  const outcome = changed ?? "invalid_link";
-  if (typeof outcome === "string") logEvent({ event: "email_change.refused", reason: outcome });
-  return outcome;
+/** The unexpired change of this link, with its user; `null` when there is none. */
+async function findChange(em: EntityManager, link: MailedLink) {
+  const where = unexpiredLink(link);
+  return where && em.findOne(EmailChange, where, { populate: ["user"], disableIdentityMap: true });
 }

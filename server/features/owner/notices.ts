@@ -15,56 +15,17 @@ interface Context {
   provider: string;
 }
 
-const accountHere = (t: Texts): Part => ({ label: t("common.yourAccount"), url: page("/dashboard") });
-
-/** Whom to ask for help. */
-function lost(t: Texts): Part {
-  const { supportEmail: address } = config().brand;
-  return { say: address ? t("emailChanged.lostTo", { address }) : t("emailChanged.lost") };
+/** The mail that tells an owner of a change, because somebody else may have made it. It holds no token. */
+export function noticeMail(job: NoticeJob, language: Language): Message {
+  const t = mailTextsIn(language);
+  const provider = providerLabel(language) ?? t("common.anotherService");
+  const subject = noticeSubjects[job.task](t, { provider, brand: config().brand.name });
+  const [what, then] = notices[job.task](t, job, { language, provider });
+  const hasAccount = job.task !== "mail_account_deleted";
+  const steps = typeof then === "string" ? resetThenAccount(t, then) : then;
+  const parts = config().passwords.on ? steps : secureProvider(t, provider, hasAccount);
+  return write(language, subject, [...what.map((say) => ({ say })), ...parts]);
 }
-
-/** Reset the password, which ends every session, then open the account page. @param why to open it */
-const resetThenAccount = (t: Texts, act: string, why = t("newSignIn.check")): Part[] => [
-  { say: act },
-  resetHere(t),
-  { say: why },
-  accountHere(t),
-];
-
-/** A passkey's name, if a mail may show it: a thief may have chosen it, and mail clients make links of some texts. */
-const harmlessName = /^[\p{L}\p{M}\p{N} '’()_-]{1,32}$/u;
-
-/** Which passkey, in which browser, and when. A job of an earlier release does not say it. */
-function whichPasskey(t: Texts, { passkey = "", browser = "", at }: NoticeJob, { language }: Context): string[] {
-  if (at === undefined) return [];
-  const moment = momentIn(language, new Date(at));
-  if (!harmlessName.test(passkey)) return [t("newSignIn.what", { browser, moment })];
-  return [t("passkey.which", { name: passkey, browser, moment })];
-}
-
-/** Names the ways to sign in about which the account page asks. */
-function questionedWays(t: Texts, { questioned }: NoticeJob, { language, provider }: Context): string[] {
-  if (!questioned) return [];
-  const passkeys = questioned.passkeys.map((name) =>
-    harmlessName.test(name) ? t("questioned.passkey", { name }) : t("questioned.unnamed"),
-  );
-  const ways = [...passkeys, ...(questioned.provider ? [provider] : [])];
-  return ways.length > 0 ? [t("questioned.ways", { ways: listIn(language, ways) })] : [];
-}
-
-/** With `PASSWORDS=off`, instead of a reset: the provider first, because it could start a new session at any time. */
-function secureProvider(t: Texts, provider: string, hasAccount: boolean): Part[] {
-  const secure = { say: t("noPasswords.secure", { provider }) };
-  if (!hasAccount) return [secure];
-  return [secure, { say: t("noPasswords.undo") }, accountHere(t), lost(t)];
-}
-
-/** Reset the password, then answer the questions of the account page. */
-const resetThenAnswer = (t: Texts, job: NoticeJob, context: Context): Part[] => [
-  { say: t("passwordChanged.act") },
-  resetHere(t),
-  ...questionedWays(t, job, context).flatMap((say) => [{ say }, accountHere(t)]),
-];
 
 export type Subject = (t: Texts, values: { provider: string; brand: string }) => string;
 
@@ -148,14 +109,53 @@ const notices: Record<NoticeJob["task"], (t: Texts, job: NoticeJob, context: Con
   },
 };
 
-/** The mail that tells an owner of a change, because somebody else may have made it. It holds no token. */
-export function noticeMail(job: NoticeJob, language: Language): Message {
-  const t = mailTextsIn(language);
-  const provider = providerLabel(language) ?? t("common.anotherService");
-  const subject = noticeSubjects[job.task](t, { provider, brand: config().brand.name });
-  const [what, then] = notices[job.task](t, job, { language, provider });
-  const hasAccount = job.task !== "mail_account_deleted";
-  const steps = typeof then === "string" ? resetThenAccount(t, then) : then;
-  const parts = config().passwords.on ? steps : secureProvider(t, provider, hasAccount);
-  return write(language, subject, [...what.map((say) => ({ say })), ...parts]);
+/** Reset the password, then answer the questions of the account page. */
+const resetThenAnswer = (t: Texts, job: NoticeJob, context: Context): Part[] => [
+  { say: t("passwordChanged.act") },
+  resetHere(t),
+  ...questionedWays(t, job, context).flatMap((say) => [{ say }, accountHere(t)]),
+];
+
+/** A passkey's name, if a mail may show it: a thief may have chosen it, and mail clients make links of some texts. */
+const harmlessName = /^[\p{L}\p{M}\p{N} '’()_-]{1,32}$/u;
+
+/** Names the ways to sign in about which the account page asks. */
+function questionedWays(t: Texts, { questioned }: NoticeJob, { language, provider }: Context): string[] {
+  if (!questioned) return [];
+  const passkeys = questioned.passkeys.map((name) =>
+    harmlessName.test(name) ? t("questioned.passkey", { name }) : t("questioned.unnamed"),
+  );
+  const ways = [...passkeys, ...(questioned.provider ? [provider] : [])];
+  return ways.length > 0 ? [t("questioned.ways", { ways: listIn(language, ways) })] : [];
+}
+
+/** Which passkey, in which browser, and when. A job of an earlier release does not say it. */
+function whichPasskey(t: Texts, { passkey = "", browser = "", at }: NoticeJob, { language }: Context): string[] {
+  if (at === undefined) return [];
+  const moment = momentIn(language, new Date(at));
+  if (!harmlessName.test(passkey)) return [t("newSignIn.what", { browser, moment })];
+  return [t("passkey.which", { name: passkey, browser, moment })];
+}
+
+/** Reset the password, which ends every session, then open the account page. @param why to open it */
+const resetThenAccount = (t: Texts, act: string, why = t("newSignIn.check")): Part[] => [
+  { say: act },
+  resetHere(t),
+  { say: why },
+  accountHere(t),
+];
+
+/** With `PASSWORDS=off`, instead of a reset: the provider first, because it could start a new session at any time. */
+function secureProvider(t: Texts, provider: string, hasAccount: boolean): Part[] {
+  const secure = { say: t("noPasswords.secure", { provider }) };
+  if (!hasAccount) return [secure];
+  return [secure, { say: t("noPasswords.undo") }, accountHere(t), lost(t)];
+}
+
+const accountHere = (t: Texts): Part => ({ label: t("common.yourAccount"), url: page("/dashboard") });
+
+/** Whom to ask for help. */
+function lost(t: Texts): Part {
+  const { supportEmail: address } = config().brand;
+  return { say: address ? t("emailChanged.lostTo", { address }) : t("emailChanged.lost") };
 }

@@ -13,10 +13,12 @@ import type { Owner } from "./signed-in";
 /** `add`: the owner adds it. `upgrade`: the browser adds it without a click (WebAuthn Level 3, section 5.1.3). */
 type Adding = "add" | "upgrade";
 
-const purposeOf = ({ sessionId }: Owner, by: Adding) => `${by}:${sessionId}` as const;
-
-export const passkeysOf = (userId: string): Promise<Passkey[]> =>
-  query((em) => em.find(Passkey, { user: userId }, { orderBy: { createdAt: "asc" } }));
+/** What the browser creates the passkey from. `null` for an upgrade of an account that has one. */
+export async function startAddingPasskey(owner: Owner, by: Adding) {
+  const { usable: passkeys } = await passkeysByUse(owner.user.id);
+  if (by === "upgrade" && passkeys.length > 0) return null;
+  return startCreation(owner, purposeOf(owner, by), { ...owner.user, passkeys });
+}
 
 /** The passkeys that sign in here, and those that were made for another name. */
 export async function passkeysByUse(userId: string) {
@@ -24,12 +26,8 @@ export async function passkeysByUse(userId: string) {
   return { usable: passkeys.filter(isUsable), unusable: passkeys.filter((passkey) => !isUsable(passkey)) };
 }
 
-/** What the browser creates the passkey from. `null` for an upgrade of an account that has one. */
-export async function startAddingPasskey(owner: Owner, by: Adding) {
-  const { usable: passkeys } = await passkeysByUse(owner.user.id);
-  if (by === "upgrade" && passkeys.length > 0) return null;
-  return startCreation(owner, purposeOf(owner, by), { ...owner.user, passkeys });
-}
+export const passkeysOf = (userId: string): Promise<Passkey[]> =>
+  query((em) => em.find(Passkey, { user: userId }, { orderBy: { createdAt: "asc" } }));
 
 /** The account as the WebAuthn Signal API names it to the browser's password manager. */
 export const signalledAccount = (userId: string) => ({
@@ -54,6 +52,8 @@ export async function addPasskey(owner: Owner, by: Adding, { text, typedName }: 
     return "added";
   }).catch(refusedIfPasskey);
 }
+
+const purposeOf = ({ sessionId }: Owner, by: Adding) => `${by}:${sessionId}` as const;
 
 /** Removes a passkey, and ends every session but the actor's: somebody may have started one with the passkey. */
 export const removePasskey = (owner: Actor, credentialId: string) =>

@@ -43,6 +43,44 @@ export interface SignedIn {
 /** A signed-in visitor who acts on the account. */
 export type Owner = Visitor & SignedIn;
 
+/**
+ * The live session of a cookie's token, which counts as used now; `null` for every other token. `not_bound`: the
+ * session is bound to its device, and the bound cookie's token is none of its own.
+ */
+export async function resumeSession(token: string, boundToken: string | null): Promise<SignedIn | "not_bound" | null> {
+  const now = new Date();
+  const row = await translateConnectionErrors(() => sessions.load(token));
+  if (!row) return null;
+  const { sessionId, sessionKey } = row;
+  if (isRefused(row, boundToken, now)) {
+    await logRefusal(sessionId, row.id);
+    return "not_bound";
+  }
+  let lastSeen = Date.parse(row.lastSeenAt);
+  if (lastSeen < now.getTime() - Math.min(longestSeenInterval, idleLifetime() / 12)) {
+    await query((em) => em.nativeUpdate(Session, { id: sessionId }, { lastSeenAt: now }));
+    lastSeen = now.getTime();
+  }
+  const { id, email, name, isLinkQuestioned, isUndeliverable } = row;
+  return {
+    sessionId,
+    sessionKey,
+    signedInAt: new Date(row.createdAt),
+    expiresAt: new Date(Math.min(Date.parse(row.expiresAt), lastSeen + idleLifetime())),
+    user: {
+      id,
+      email,
+      name,
+      pictureUrl: shownPicture(row.pictureUrl),
+      groups: groupsOf(row),
+      hasPassword: row.hasPassword && config().passwords.on,
+      isLinked: isLinked(row),
+      isLinkQuestioned,
+      isUndeliverable,
+    },
+  };
+}
+
 // `any((select …)::text[])`: PostgreSQL plans once, because its planner does not know the length of that array. It
 // expects a cheaper plan for each new length of a parameter.
 // As JSON: node-postgres takes longer for each column (0.92 of the rate of /auth/verify at one connection).
@@ -84,44 +122,6 @@ function isRefused({ boundFrom, boundCookies }: LiveSession, boundToken: string 
   if (boundFrom === null || Date.parse(boundFrom) > now.getTime()) return false;
   const sent = boundToken === null ? null : sha256(boundToken);
   return !boundCookies?.some(({ hash, until }) => hash === sent && until > now.getTime());
-}
-
-/**
- * The live session of a cookie's token, which counts as used now; `null` for every other token. `not_bound`: the
- * session is bound to its device, and the bound cookie's token is none of its own.
- */
-export async function resumeSession(token: string, boundToken: string | null): Promise<SignedIn | "not_bound" | null> {
-  const now = new Date();
-  const row = await translateConnectionErrors(() => sessions.load(token));
-  if (!row) return null;
-  const { sessionId, sessionKey } = row;
-  if (isRefused(row, boundToken, now)) {
-    await logRefusal(sessionId, row.id);
-    return "not_bound";
-  }
-  let lastSeen = Date.parse(row.lastSeenAt);
-  if (lastSeen < now.getTime() - Math.min(longestSeenInterval, idleLifetime() / 12)) {
-    await query((em) => em.nativeUpdate(Session, { id: sessionId }, { lastSeenAt: now }));
-    lastSeen = now.getTime();
-  }
-  const { id, email, name, isLinkQuestioned, isUndeliverable } = row;
-  return {
-    sessionId,
-    sessionKey,
-    signedInAt: new Date(row.createdAt),
-    expiresAt: new Date(Math.min(Date.parse(row.expiresAt), lastSeen + idleLifetime())),
-    user: {
-      id,
-      email,
-      name,
-      pictureUrl: shownPicture(row.pictureUrl),
-      groups: groupsOf(row),
-      hasPassword: row.hasPassword && config().passwords.on,
-      isLinked: isLinked(row),
-      isLinkQuestioned,
-      isUndeliverable,
-    },
-  };
 }
 
 const refusalInterval = 60_000; // ms between two lines about a session

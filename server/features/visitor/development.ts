@@ -37,10 +37,10 @@ export async function signInWithoutProof(visitor: Visitor, typedEmail: string, t
   });
 }
 
-const hasLogDriver = () => config().mail.driver === "log";
-
 /** Whether pages say that no mail leaves the server: only developers see this, not the visitors of a service. */
 export const isMailLogged = (): boolean => hasLogDriver() && isLoopback(new URL(config().appUrl).hostname);
 
 /** The mails of the `log` driver in development, the last first; `null` with another driver. */
 export const mailPreview = (): readonly Mail[] | null => (hasLogDriver() ? previewedMails() : null);
+
+const hasLogDriver = () => config().mail.driver === "log";

@@ -31,20 +31,32 @@ export async function startExternalSignIn(attempt: Attempt, asks: Asks | null = 
   return consentUrl;
 }
 
-/** The address, if the provider states that it is verified, or is always trusted. */
-const statedAddress = ({ email, emailVerified }: Profile): string | null =>
-  email !== null && (emailVerified || config().identityProvider?.trustEmail) ? parseAsciiAddress(email) : null;
-
-/** Links the provider's id to the existing account of a verified address. It keeps its password, name and picture. */
-async function linkByAddress(em: EntityManager, user: User, visitor: Visitor, profile: Profile): Promise<void> {
+/**
+ * Finds, links or creates the profile's account and starts its session, in one transaction. The search by address has a
+ * transaction of its own: PostgreSQL keeps the lock of a row that it waited for, even if the row has lost its id or
+ * address meanwhile. Waiting for the address with that lock would deadlock with a deletion. @throws ExternalSignInError
+ */
+export async function signInToAccount(visitor: Visitor, profile: Profile): Promise<NewSession> {
   const identity = identityOf(profile);
-  if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
-  if (isLinked(user)) throw new ExternalSignInError("linked_to_another_id");
-  const groups = groupsOf(user);
-  link(user, identity, profile);
-  await distrustEarlierUser(em, user, true); // the person who made the account may not own the address
-  await tell(em, "idp.linked", user, { by: { userAgent: visitor.userAgent } });
-  await tellGroups(em, user, groups, { actor: "provider" });
+  const signIn = { visitor, way: "provider", identity } as const;
+  const returning = () =>
+    unitOfWork(async (em) => {
+      const userId = await returningUserId(em, profile);
+      return userId === null ? null : startSession(em, userId, signIn);
+    });
+  const byAddress = () =>
+    unitOfWork(async (em) => {
+      const { userId, ...first } = await accountByAddress(em, visitor, profile);
+      return startSession(em, userId, { ...signIn, ...first });
+    });
+  const attempt = async () => (await returning()) ?? byAddress();
+  const withRetry = async () => (await attempt().catch(nullIfTaken)) ?? attempt(); // another sign-in created the user
+  const session = await withRetry().catch(async (error: unknown) => {
+    if (error instanceof ExternalSignInError) await recordRefusal(visitor, profile, error.reason);
+    throw error;
+  });
+  logEvent({ event: "idp.succeeded", userId: session.userId });
+  return session;
 }
 
 async function returningUserId(em: EntityManager, profile: Profile): Promise<string | null> {
@@ -87,6 +99,18 @@ async function accountByAddress(em: EntityManager, visitor: Visitor, profile: Pr
   return { userId: existing.id };
 }
 
+/** Links the provider's id to the existing account of a verified address. It keeps its password, name and picture. */
+async function linkByAddress(em: EntityManager, user: User, visitor: Visitor, profile: Profile): Promise<void> {
+  const identity = identityOf(profile);
+  if (user.idpBlockedAt) throw new ExternalSignInError("disconnected");
+  if (isLinked(user)) throw new ExternalSignInError("linked_to_another_id");
+  const groups = groupsOf(user);
+  link(user, identity, profile);
+  await distrustEarlierUser(em, user, true); // the person who made the account may not own the address
+  await tell(em, "idp.linked", user, { by: { userAgent: visitor.userAgent } });
+  await tellGroups(em, user, groups, { actor: "provider" });
+}
+
 /** Tells the owner of a refusal, after its rollback: the account with the id, or else with the verified address. */
 async function recordRefusal({ userAgent }: Visitor, profile: Profile, detail: ExternalSignInFailure): Promise<void> {
   await unitOfWork(async (em) => {
@@ -96,41 +120,9 @@ async function recordRefusal({ userAgent }: Visitor, profile: Profile, detail: E
   });
 }
 
-/**
- * Finds, links or creates the profile's account and starts its session, in one transaction. The search by address has a
- * transaction of its own: PostgreSQL keeps the lock of a row that it waited for, even if the row has lost its id or
- * address meanwhile. Waiting for the address with that lock would deadlock with a deletion. @throws ExternalSignInError
- */
-export async function signInToAccount(visitor: Visitor, profile: Profile): Promise<NewSession> {
-  const identity = identityOf(profile);
-  const signIn = { visitor, way: "provider", identity } as const;
-  const returning = () =>
-    unitOfWork(async (em) => {
-      const userId = await returningUserId(em, profile);
-      return userId === null ? null : startSession(em, userId, signIn);
-    });
-  const byAddress = () =>
-    unitOfWork(async (em) => {
-      const { userId, ...first } = await accountByAddress(em, visitor, profile);
-      return startSession(em, userId, { ...signIn, ...first });
-    });
-  const attempt = async () => (await returning()) ?? byAddress();
-  const withRetry = async () => (await attempt().catch(nullIfTaken)) ?? attempt(); // another sign-in created the user
-  const session = await withRetry().catch(async (error: unknown) => {
-    if (error instanceof ExternalSignInError) await recordRefusal(visitor, profile, error.reason);
-    throw error;
-  });
-  logEvent({ event: "idp.succeeded", userId: session.userId });
-  return session;
-}
-
-function reasonOf(error: unknown): ExternalSignInFailure {
-  if (error instanceof ExternalSignInError) return error.reason;
-  if (error instanceof CallError && error.step) return `${error.step}: ${error.reason}`;
-  if (error instanceof DatabaseUnavailable) return "database";
-  logUnexpected(error);
-  return "unexpected";
-}
+/** The address, if the provider states that it is verified, or is always trusted. */
+const statedAddress = ({ email, emailVerified }: Profile): string | null =>
+  email !== null && (emailVerified || config().identityProvider?.trustEmail) ? parseAsciiAddress(email) : null;
 
 /** The `error` of an authorization response, as it is logged: an attacker may have chosen its text. */
 export const refusalReason = (error: string | null): ExternalSignInFailure =>
@@ -142,4 +134,12 @@ export function logExternalSignInFailure(error: unknown): SignInProblem | null {
   logEvent({ event: "idp.failed", reason });
   if (error instanceof CallError && isWrongCode(error.code)) return "stale";
   return problemOf(reason);
+}
+
+function reasonOf(error: unknown): ExternalSignInFailure {
+  if (error instanceof ExternalSignInError) return error.reason;
+  if (error instanceof CallError && error.step) return `${error.step}: ${error.reason}`;
+  if (error instanceof DatabaseUnavailable) return "database";
+  logUnexpected(error);
+  return "unexpected";
 }

@@ -15,6 +15,14 @@ import type { Visitor } from "../../visitor/visitor";
 
 type TypedCredentials = Record<"email" | "password", string>;
 
+/** Starts a session; `null` for wrong credentials; `wait` seconds after too many of them. @throws HashingOverloaded */
+export function logIn(visitor: Visitor, typed: TypedCredentials) {
+  return countLogin(visitor, typed.email, async () => {
+    const verified = await authenticate(visitor, typed);
+    return verified && startVerifiedSession(visitor, verified);
+  });
+}
+
 export type Authenticated = Record<"id" | "email" | "passwordHash", string>;
 
 const credentials = `
@@ -57,12 +65,4 @@ export async function startVerifiedSession(visitor: Visitor, { id, email, passwo
   if (done) logEvent({ event: "login.succeeded", userId: id });
   else logEvent({ event: "login.failed", userId: id, reason: "account_changed" });
   return done;
-}
-
-/** Starts a session; `null` for wrong credentials; `wait` seconds after too many of them. @throws HashingOverloaded */
-export function logIn(visitor: Visitor, typed: TypedCredentials) {
-  return countLogin(visitor, typed.email, async () => {
-    const verified = await authenticate(visitor, typed);
-    return verified && startVerifiedSession(visitor, verified);
-  });
 }

@@ -18,9 +18,6 @@ export function refuseLink(event: "password_reset.refused" | "registration.refus
 
 type LinkKind = "reset" | "register";
 
-/** For the challenge of a passkey: another link, or another kind of link, cannot use it. */
-export const linkPurpose = (kind: LinkKind, token: string) => `${kind}:${sha256(token)}` as const;
-
 /** Verifies the form's password or passkey; exactly one of them is allowed. @throws HashingOverloaded */
 export async function acceptWayIn(
   visitor: Visitor,
@@ -36,3 +33,6 @@ export async function acceptWayIn(
   const passkey = await acceptPasskey(visitor, linkPurpose(kind, token), text);
   return passkey === "refused" ? { problem: "passkey" } : { passkey };
 }
+
+/** For the challenge of a passkey: another link, or another kind of link, cannot use it. */
+export const linkPurpose = (kind: LinkKind, token: string) => `${kind}:${sha256(token)}` as const;

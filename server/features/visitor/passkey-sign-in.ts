@@ -32,10 +32,38 @@ export async function startPasskeySignIn(visitor: Visitor) {
   return { options: await generateAuthenticationOptions({ ...rule, challenge }), ceremonyToken };
 }
 
+/**
+ * Starts a session of the passkey's owner; `null` when the answer is refused, for any reason; `wait` seconds after too
+ * many. An answer without a valid challenge is not counted: it costs nothing to send, and one client could lock out all
+ * others in its network. @param text an authenticator's answer, as JSON
+ */
+export async function signInWithPasskey(visitor: Visitor, text: string) {
+  const answered = await consumeSignIn(visitor, text);
+  if ("reason" in answered) return refuseSignIn(visitor, answered);
+  return countLogin(visitor, null, async () => {
+    const done = await startPasskeySession(visitor, answered);
+    if ("reason" in done) return refuseSignIn(visitor, done);
+    logEvent({ event: "passkey.succeeded", userId: done.session.userId });
+    return done;
+  });
+}
+
 interface Failure {
   reason: PasskeyFailure;
   /** Only the owner's authenticator, or a copy of it, fails so. */
   userId?: string;
+}
+
+async function refuseSignIn(visitor: Visitor, failure: Failure): Promise<null> {
+  const { userId, reason } = failure;
+  logEvent({ event: "passkey.failed", ...failure });
+  if (userId !== undefined) {
+    const refused = { type: "passkey.failed", way: "passkey", detail: reason } as const;
+    await unitOfWork(async (em) => {
+      if (await lockUser(em, { id: userId })) await record(em, [userId], { userAgent: visitor.userAgent }, refused);
+    });
+  }
+  return null;
 }
 
 /** Verifies the answer, and starts a session of the passkey's user in one transaction. */
@@ -57,33 +85,5 @@ async function startPasskeySession(visitor: Visitor, answered: SignInAnswer): Pr
     if ((counter > 0 || current.counter > 0) && counter <= current.counter) return { reason: "counter", userId };
     Object.assign(current, { counter, backedUp, lastUsedAt: new Date() });
     return startKnownSession(em, user, { visitor, way: "passkey", credentialId });
-  });
-}
-
-async function refuseSignIn(visitor: Visitor, failure: Failure): Promise<null> {
-  const { userId, reason } = failure;
-  logEvent({ event: "passkey.failed", ...failure });
-  if (userId !== undefined) {
-    const refused = { type: "passkey.failed", way: "passkey", detail: reason } as const;
-    await unitOfWork(async (em) => {
-      if (await lockUser(em, { id: userId })) await record(em, [userId], { userAgent: visitor.userAgent }, refused);
-    });
-  }
-  return null;
-}
-
-/**
- * Starts a session of the passkey's owner; `null` when the answer is refused, for any reason; `wait` seconds after too
- * many. An answer without a valid challenge is not counted: it costs nothing to send, and one client could lock out all
- * others in its network. @param text an authenticator's answer, as JSON
- */
-export async function signInWithPasskey(visitor: Visitor, text: string) {
-  const answered = await consumeSignIn(visitor, text);
-  if ("reason" in answered) return refuseSignIn(visitor, answered);
-  return countLogin(visitor, null, async () => {
-    const done = await startPasskeySession(visitor, answered);
-    if ("reason" in done) return refuseSignIn(visitor, done);
-    logEvent({ event: "passkey.succeeded", userId: done.session.userId });
-    return done;
   });
 }

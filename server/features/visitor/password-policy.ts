@@ -6,22 +6,41 @@ import { CallError } from "../../errors";
 import { logEvent } from "../../log";
 import { longestPassword } from "../../rules";
 
-const refusedRanks = 10_000;
-
 let commonList: Promise<Set<string>> | undefined;
 
-async function commonPasswords(): Promise<Set<string>> {
-  const { dictionary } = await import("@zxcvbn-ts/language-common");
-  return new Set(dictionary.passwords.slice(0, refusedRanks));
-}
+export type PasswordProblem = NonNullable<Awaited<ReturnType<typeof passwordProblem>>>;
 
-const spelled = (text: string) => text.normalize("NFKC").toLowerCase();
+/** NIST SP 800-63B, section 3.1.1.2: a length, a blocklist, no rules of composition. Nothing is trimmed or cut. */
+export async function passwordProblem(typed: Record<"email" | "password" | "passwordConfirmation", string>) {
+  const { password } = typed;
+  const length = [...password].length; // in Unicode code points
+  if (length < config().passwords.minimumLength) return "too_short";
+  if (length > longestPassword) return "too_long";
+  const email = normalizeAddress(typed.email);
+  const spelling = spelled(password);
+  const ownWords = [email, email.slice(0, email.lastIndexOf("@"))];
+  if (ownWords.includes(normalizeAddress(spelling))) return "is_the_email";
+  if (wordsOfService().includes(spelling)) return "is_the_service";
+  commonList ??= commonPasswords();
+  if ((await commonList).has(spelling)) return "common";
+  if (password !== typed.passwordConfirmation) return "unconfirmed";
+  return (await isBreached(password)) ? "breached" : null;
+}
 
 /** Words that everybody knows who tries to guess a password of this service. */
 function wordsOfService(): string[] {
   const { appUrl, brand } = config();
   const { host, hostname } = new URL(appUrl);
   return [brand.name, host, hostname].map(spelled);
+}
+
+const spelled = (text: string) => text.normalize("NFKC").toLowerCase();
+
+const refusedRanks = 10_000;
+
+async function commonPasswords(): Promise<Set<string>> {
+  const { dictionary } = await import("@zxcvbn-ts/language-common");
+  return new Set(dictionary.passwords.slice(0, refusedRanks));
 }
 
 const lookUpDeadline = 2_000; // ms
@@ -48,22 +67,3 @@ export async function isBreached(password: string): Promise<boolean> {
     return false;
   }
 }
-
-/** NIST SP 800-63B, section 3.1.1.2: a length, a blocklist, no rules of composition. Nothing is trimmed or cut. */
-export async function passwordProblem(typed: Record<"email" | "password" | "passwordConfirmation", string>) {
-  const { password } = typed;
-  const length = [...password].length; // in Unicode code points
-  if (length < config().passwords.minimumLength) return "too_short";
-  if (length > longestPassword) return "too_long";
-  const email = normalizeAddress(typed.email);
-  const spelling = spelled(password);
-  const ownWords = [email, email.slice(0, email.lastIndexOf("@"))];
-  if (ownWords.includes(normalizeAddress(spelling))) return "is_the_email";
-  if (wordsOfService().includes(spelling)) return "is_the_service";
-  commonList ??= commonPasswords();
-  if ((await commonList).has(spelling)) return "common";
-  if (password !== typed.passwordConfirmation) return "unconfirmed";
-  return (await isBreached(password)) ? "breached" : null;
-}
-
-export type PasswordProblem = NonNullable<Awaited<ReturnType<typeof passwordProblem>>>;

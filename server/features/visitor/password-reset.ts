@@ -45,22 +45,18 @@ export async function mailPasswordReset(email: string, language: Language): Prom
   return thenLog(call, { event: "password_reset.sent", userId });
 }
 
-/** The first way to sign in to an account that an operator made; `null` without the account, or if it is suspended. */
-async function firstWayIn(email: string, language: Language) {
-  if (config().passwords.on) return issueResetLink(email);
-  const found = await query((em) => em.count(User, { email, suspendedAt: null }));
-  return found > 0 ? { provider: providerLabel(language) ?? "" } : null;
-}
-
 export async function mailNewAccount(email: string, language: Language): Promise<MailCall> {
   const way = await firstWayIn(email, language);
   if (!way) return simulateMail;
   return thenLog(() => sendMail(email, newAccountMail(language, email, way)), { event: "registration.sent" });
 }
 
-/** Reads only: link scanners open links, too. */
-export const isResetLinkLive = (link: MailedLink): Promise<boolean> =>
-  query((em) => isLinkLive(em, PasswordReset, link));
+/** The first way to sign in to an account that an operator made; `null` without the account, or if it is suspended. */
+async function firstWayIn(email: string, language: Language) {
+  if (config().passwords.on) return issueResetLink(email);
+  const found = await query((em) => em.count(User, { email, suspendedAt: null }));
+  return found > 0 ? { provider: providerLabel(language) ?? "" } : null;
+}
 
 /** What the browser creates a passkey from, in place of a password. A dead link makes no challenge. */
 export async function startResetPasskey(visitor: Visitor, link: MailedLink) {
@@ -84,6 +80,10 @@ export async function resetPassword(visitor: Visitor, form: LinkForm) {
   if (stored === "refused") return { problem: "passkey" as const };
   return stored ?? refuseLink("password_reset.refused");
 }
+
+/** Reads only: link scanners open links, too. */
+export const isResetLinkLive = (link: MailedLink): Promise<boolean> =>
+  query((em) => isLinkLive(em, PasswordReset, link));
 
 /**
  * Stores the password, or the passkey in place of the password. Ends every link, session, access token, email

@@ -15,6 +15,30 @@ import { logEvent } from "../../log";
 import { keyFinder } from "../../provider/key-set";
 import { providerId } from "../../provider/providers";
 
+/** Ends the sessions and access tokens of the account that the token names. @returns why it ended none, or `null` */
+export async function endSessionsByProvider(token: string): Promise<LogoutTokenFailure | null> {
+  const reason = await refusalOf(token);
+  if (reason !== null) logEvent({ event: "idp.logout_refused", reason });
+  return reason;
+}
+
+async function refusalOf(token: string): Promise<LogoutTokenFailure | null> {
+  const { identityProvider } = config();
+  if (identityProvider?.provider !== "oidc") return "invalid";
+  const { issuer, clientId } = identityProvider;
+  try {
+    const claims = await verify(token, issuer, clientId);
+    if (!claims) return "invalid";
+    if (claims.sub === undefined) return "no_sub";
+    await endSessionsOf(claims.sub, issuer, claims.jti);
+    return null;
+  } catch (error) {
+    if (error instanceof UniqueConstraintViolationException) return "used";
+    if (error instanceof CallError) return "key_set";
+    throw error;
+  }
+}
+
 const asymmetric = "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split(" ");
 
 const clockTolerance = 5; // s
@@ -61,28 +85,4 @@ function endSessionsOf(sub: string, issuer: string, jti: string): Promise<void> 
     if (user) user.idpLogoutAt = new Date();
     else await em.upsert(LogoutToken, remember(logoutKey(identity)));
   });
-}
-
-async function refusalOf(token: string): Promise<LogoutTokenFailure | null> {
-  const { identityProvider } = config();
-  if (identityProvider?.provider !== "oidc") return "invalid";
-  const { issuer, clientId } = identityProvider;
-  try {
-    const claims = await verify(token, issuer, clientId);
-    if (!claims) return "invalid";
-    if (claims.sub === undefined) return "no_sub";
-    await endSessionsOf(claims.sub, issuer, claims.jti);
-    return null;
-  } catch (error) {
-    if (error instanceof UniqueConstraintViolationException) return "used";
-    if (error instanceof CallError) return "key_set";
-    throw error;
-  }
-}
-
-/** Ends the sessions and access tokens of the account that the token names. @returns why it ended none, or `null` */
-export async function endSessionsByProvider(token: string): Promise<LogoutTokenFailure | null> {
-  const reason = await refusalOf(token);
-  if (reason !== null) logEvent({ event: "idp.logout_refused", reason });
-  return reason;
 }

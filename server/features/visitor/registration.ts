@@ -54,21 +54,6 @@ export async function mailRegistration(email: string, language: Language, return
 /** The live invitation of an address. */
 export const invitationOf = (typedEmail: string) => query((em) => findInvitation(em, parseAddress(typedEmail) ?? ""));
 
-/** False if the address has an account by now, or may not get one. Reads only. */
-export async function isRegistrationLinkLive(link: MailedLink): Promise<boolean> {
-  const email = parseAddress(link.email);
-  if (email === null) return false;
-  return query(async (em) => {
-    if (await isLinkLive(em, Registration, link)) {
-      if (!mayRegister(email) && !(await findInvitation(em, email))) return false;
-    } else if (!(await isLinkLive(em, Invitation, link))) return false;
-    return (await em.count(User, { email })) === 0;
-  });
-}
-
-/** The id of a user who registers with a passkey: the authenticator stores it before the user exists. */
-const userIdOf = ({ token }: MailedLink) => uuidOf(`user:${token}`);
-
 /** What the browser creates a passkey from, in place of a password. A dead link makes no challenge. */
 export async function startRegistrationPasskey(visitor: Visitor, link: MailedLink) {
   if (!(await isRegistrationLinkLive(link))) return "invalid_link";
@@ -91,6 +76,18 @@ export async function completeRegistration(visitor: Visitor, form: LinkForm & { 
   if (!done) return refuseLink("registration.refused");
   logEvent({ event: "registration.completed", userId: done.session.userId });
   return done;
+}
+
+/** False if the address has an account by now, or may not get one. Reads only. */
+export async function isRegistrationLinkLive(link: MailedLink): Promise<boolean> {
+  const email = parseAddress(link.email);
+  if (email === null) return false;
+  return query(async (em) => {
+    if (await isLinkLive(em, Registration, link)) {
+      if (!mayRegister(email) && !(await findInvitation(em, email))) return false;
+    } else if (!(await isLinkLive(em, Invitation, link))) return false;
+    return (await em.count(User, { email })) === 0;
+  });
 }
 
 /**
@@ -123,3 +120,6 @@ export async function registerUser(
     .catch(nullIfTaken)
     .catch(refusedIfPasskey);
 }
+
+/** The id of a user who registers with a passkey: the authenticator stores it before the user exists. */
+const userIdOf = ({ token }: MailedLink) => uuidOf(`user:${token}`);
