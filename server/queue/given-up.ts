@@ -16,7 +16,7 @@ interface GivenUp {
 export type GivenUpJobs<Columns> = ReturnType<typeof givenUpJobs<Columns>>;
 
 // pg-boss has no list of jobs.
-const givenUpSql = "state in ('failed', 'cancelled') and data ->> 'task' <> 'purge_expired'";
+const givenUpSql = "state in ('failed', 'cancelled') and data ->> 'task' not in ('purge_expired', 'log_event')";
 
 const givenUpJobs = <Columns>(queue: string, columns: string) => ({
   async list(): Promise<(GivenUp & Columns)[]> {

@@ -164,11 +164,12 @@ export class Worker<Task extends { task: string }> {
     if (givenUp && leavesNothing) return this.#record(() => this.boss.deleteJob(name, id));
     const message = givenUp ? "A job failed and is given up." : "A job failed and will be retried.";
     log.warn({ task: data.task, ...errorFields(error) }, message);
-    await this.#record(async () => {
+    const end = async () => {
       await this.boss.fail(name, id, errorFields(error));
       if (refusal !== null) await this.boss.cancel(name, id);
       if (givenUp) this.kind.logGivenUp(data, refusal);
-    });
+    };
+    await this.#record(AsyncResource.bind(end)); // a later call logs for this job, too
   }
 
   async #recordAgain(): Promise<void> {
@@ -179,7 +180,7 @@ export class Worker<Task extends { task: string }> {
     try {
       await end();
     } catch (error) {
-      if (isConnectionFailure(error)) this.#unrecorded.push(AsyncResource.bind(end));
+      if (isConnectionFailure(error)) this.#unrecorded.push(end);
       throw error;
     }
   }

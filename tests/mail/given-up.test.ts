@@ -78,10 +78,11 @@ test("a mail whose process ended during its last retry is reported once", async 
     values ('latchkey', 'active', ?, 14, 14, now() - interval '2 minutes', interval '1 minute')`;
   await latchkey.execute(active, ['{"task": "mail_registration", "email": "ada@example.com", "language": "en"}']);
   await latchkey.execute(active, ['{"task": "purge_expired"}']);
+  await latchkey.execute(active, ['{"task": "log_event", "event": {"event": "user.suspended"}}']);
   const { maintain, queue } = await openQueue();
   await maintain();
   const failed = () => latchkey.execute("select id from pgboss.job where state = 'failed'");
-  await until(async () => (await failed()).length === 2, "the maintenance has run");
+  await until(async () => (await failed()).length === 3, "the maintenance has run");
   await queue.stop();
 
   await purgeExpired();

@@ -207,6 +207,7 @@ test.each([
 });
 
 describe("a job that ends while the database is away", () => {
+  const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
   let calls: number;
 
   async function cutOff(call: () => Promise<"sent">, next = (worker: Worker<Job>) => worker.drain()) {
@@ -214,7 +215,6 @@ describe("a job that ends while the database is away", () => {
     calls = 0;
     const worker = new JobQueue(orm()).worker(mails, async () => () => {
       calls++;
-      const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
       vi.spyOn(orm().em.getKnex().client, "acquireConnection").mockRejectedValueOnce(refused);
       return call();
     });
@@ -246,6 +246,19 @@ describe("a job that ends while the database is away", () => {
       },
     );
     expect(calls).toBe(1);
+  });
+
+  test("is recorded after an outage of seven hours", async () => {
+    await cutOff(
+      async () => "sent",
+      async (worker) => {
+        const away = vi.spyOn(orm().em.getKnex().client, "acquireConnection").mockRejectedValue(refused);
+        for (let poll = 0; poll < 5_000; poll++) await worker.drain().catch(() => {});
+        away.mockRestore();
+        await worker.drain();
+      },
+    );
+    expect(await jobs()).toEqual([]);
   });
 
   test("is retried if it failed", async () => {
