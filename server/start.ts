@@ -24,7 +24,7 @@ import { failToStart, onStopSignal, shutdownLimit } from "./process/exit";
 import { processValue } from "./process/value";
 import { JobQueue, randomDelay, setQueue } from "./queue/job-queue";
 import { plainIssuerWarning } from "./settings/combinations";
-import { unknownNames } from "./settings/read-settings";
+import { ignoredSettings } from "./settings/read-settings";
 
 const mailLimit = 7_000; // ms of the shutdown limit, for mails that are being sent; later they fail and are retried
 
@@ -75,7 +75,7 @@ async function startService(routeOf: RouteOf): Promise<void> {
 
 function warnOfSettings({ identityProvider }: Config): void {
   const warn = process.stdout.isTTY ? console.error : log.warn.bind(log);
-  const problems = [...unknownNames(process.env), ...plainIssuerWarning(identityProvider?.issuer)];
+  const problems = [...ignoredSettings(process.env), ...plainIssuerWarning(identityProvider?.issuer)];
   for (const problem of problems) warn(`${problem}.`);
 }
 
@@ -116,10 +116,11 @@ function reportStart(config: Config): void {
 }
 
 /** The last lines of a start, for a person at a terminal. */
-export function welcome({ appUrl, mail, registration }: Pick<Config, "appUrl" | "mail" | "registration">): string {
+export function welcome(config: Pick<Config, "appUrl" | "mail" | "registration" | "passwords">): string {
+  const { appUrl, mail, registration, passwords } = config;
   return [
     mail.driver === "log" ? "Mails and their links appear here." : `Mails are sent by ${mail.driver}.`,
-    `Open ${appUrl}${registration.mode === "closed" ? "/login" : "/register"}`,
+    `Open ${appUrl}${passwords.on && registration.mode !== "closed" ? "/register" : "/login"}`,
     "",
   ].join("\n");
 }

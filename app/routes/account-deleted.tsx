@@ -14,18 +14,18 @@ export const handle = titled("deleted.title");
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const { headers, ...link } = await providerLogoutLink(request);
-    return data({ registrationClosed: !offersRegistration(), ...link }, { headers });
+    return data({ hasRegistration: offersRegistration(), ...link }, { headers });
   });
 }
 
 export default function AccountDeleted() {
   const t = useTexts();
-  const { registrationClosed, providerLogout } = useLoaderData<typeof loader>();
+  const { hasRegistration, providerLogout } = useLoaderData<typeof loader>();
   return (
     <Page title={t("deleted.title")}>
       <p>{t("deleted.text")}</p>
       <LeaveProvider providerLogout={providerLogout} />
-      {!registrationClosed && (
+      {hasRegistration && (
         <p className="aside">
           <Link to="/register">{t("deleted.createNew")}</Link>
         </p>

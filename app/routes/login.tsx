@@ -60,7 +60,8 @@ export function loader({ request }: LoaderFunctionArgs) {
       maxAge,
       email: signedInAs ?? loginAddressCookie.read(request),
       tooOld: signedInAs !== null && Math.floor(Number(maxAge) / 60), // minutes
-      registrationClosed: !offersRegistration(),
+      hasRegistration: offersRegistration(),
+      registration: config().registration.mode,
       lastUsed: last && isOn[last] ? last : null,
       otherAccount: notice === "idp_failed" || notice === "signed_out" || lastWay(request) === "provider",
     };
@@ -94,7 +95,7 @@ export function action({ request }: ActionFunctionArgs) {
 export default function Login() {
   const { t, passwordless } = usePage();
   const loaded = useLoaderData<typeof loader>();
-  const { idpEnabled, passkeys, returnTo, maxAge, registrationClosed, lastUsed } = loaded;
+  const { idpEnabled, passkeys, returnTo, maxAge, hasRegistration, lastUsed } = loaded;
   const refused = useActionData<typeof action>();
   const email = refused?.typed.email ?? loaded.email ?? undefined;
   const signsInAgain = loaded.tooOld || loaded.notice === "sign_in_again";
@@ -151,7 +152,7 @@ export default function Login() {
       )}
       {idpEnabled && <ExternalSignIn {...loaded} or={passwordless === null} lastUsed={lastUsed === "provider"} />}
       {passkeys && <PasskeySignIn {...loaded} or={!idpEnabled} lastUsed={lastUsed === "passkey"} />}
-      {!registrationClosed && !signsInAgain && (
+      {hasRegistration && !signsInAgain && (
         <p className="aside">
           <Text of="login.createAccount" part={<Link to={withReturnTo("/register", returnTo, maxAge)} />} />
         </p>
@@ -181,14 +182,15 @@ function LoginNotice(loaded: Loaded) {
 }
 
 /** Says why the sign-in failed and what can help. After some failures, another attempt would fail in the same way. */
-function SignInFailed({ problem, provider, returnTo, maxAge, registrationClosed }: Loaded & { provider: string }) {
+function SignInFailed(failed: Loaded & { provider: string }) {
+  const { problem, provider, returnTo, maxAge, hasRegistration, registration } = failed;
   const t = useTexts();
   const sentences = [t("login.idpFailed", { provider })];
-  if (problem === "closed") sentences.push(t(registrationClosed ? "register.closed" : "register.domains"));
+  if (problem === "closed") sentences.push(t(registration === "closed" ? "register.closed" : "register.domains"));
   else if (problem) sentences.push(t(`failure.${problem}`, { provider }));
   const connects = problem === "disconnected" || problem === "noEmail" || problem === "unverified";
   if (connects) sentences.push(t("failure.connect", { provider }));
-  const canRegister = connects && problem !== "disconnected" && !registrationClosed;
+  const canRegister = connects && problem !== "disconnected" && hasRegistration;
   const canRetry = !connects && problem !== "closed" && problem !== "otherIdentity";
   return (
     <Notice role="alert">

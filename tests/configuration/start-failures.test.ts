@@ -10,6 +10,7 @@ import { openMetricsServer } from "#server/door/metrics-server";
 import { assertPortIsFree } from "#server/door/ports";
 import { StartError } from "#server/errors";
 import { welcome } from "#server/start";
+import { google } from "../support/google-sign-in";
 import { createEmptyDatabase, freePort } from "../support/server";
 import { createFolder } from "../support/template-copy";
 
@@ -128,6 +129,7 @@ test.each<[Record<string, string>, string]>([
     { APP_URL: "https://id.example", REGISTRATION: "closed", ...mailed },
     "Mails are sent by smtp.\nOpen https://id.example/login\n",
   ],
+  [{ ...google, PASSWORDS: "off" }, "Mails and their links appear here.\nOpen http://localhost:3000/login\n"],
 ])("a person at a terminal is told what %j makes of the service", (settings, lines) => {
   expect(welcome(loadConfig(settings))).toBe(lines);
 });

@@ -159,7 +159,7 @@ describe("PASSWORDS=off", () => {
   test("the login page has the provider alone", async () => {
     off({ APP_URL: "http://localhost" }); // another origin: no passkeys
     const page = await openLogin("", { cookie: "last_sign_in=provider" });
-    expect(page.data).toMatchObject({ idpEnabled: true, registrationClosed: true, passkeys: false, lastUsed: null });
+    expect(page.data).toMatchObject({ idpEnabled: true, hasRegistration: false, passkeys: false, lastUsed: null });
   });
 
   test("the account page has no password", async () => {

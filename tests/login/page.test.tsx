@@ -8,7 +8,7 @@ import Login from "~/routes/login";
 import { configure } from "../support/configure";
 import { english, renderPage } from "../support/render-page";
 
-const loaded = { idpEnabled: true, provider: "Google", notice: null as string | null };
+const loaded = { idpEnabled: true, provider: "Google", notice: null as string | null, hasRegistration: true };
 
 test("the form posts the address with the password", async () => {
   const { posted, user } = await renderPage("/login", Login, { loaded });
@@ -39,7 +39,7 @@ test.each([
 
 test("without passwords there is the provider alone", async () => {
   const content = { ...english, passwordless: "Google" };
-  await renderPage("/login", Login, { loaded: { ...loaded, registrationClosed: true }, content });
+  await renderPage("/login", Login, { loaded: { ...loaded, hasRegistration: false }, content });
   expect(document.querySelectorAll("form, input, .or")).toHaveLength(0);
   const links = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
   expect(links).toEqual(["/", "/auth/idp"]);
@@ -48,13 +48,13 @@ test("without passwords there is the provider alone", async () => {
 test.each([
   ["the provider's button is a plain link", {}, "Sign in with Google", "/auth/idp"],
   ["without external sign-in there is no such button", { idpEnabled: false, provider: null }, /Continue/, undefined],
-  ["a closed registration is not offered", { registrationClosed: true }, "Create one", undefined],
+  ["a closed registration is not offered", { hasRegistration: false }, "Create one", undefined],
 ])("%s", async (_what, changed, name, to) => {
   await renderPage("/login", Login, { loaded: { ...loaded, ...changed } });
   expect(screen.queryByRole("link", { name })?.getAttribute("href")).toBe(to);
   const leading = [...document.links].map((link) => link.getAttribute("href"));
   expect(leading.includes("/auth/idp")).toBe(!("idpEnabled" in changed));
-  expect(leading.includes("/register")).toBe(!("registrationClosed" in changed));
+  expect(leading.includes("/register")).toBe(!("hasRegistration" in changed));
 });
 
 const drawn = readFileSync("app/components/provider-marks.svg", "utf8");
@@ -180,10 +180,11 @@ describe("a notice", () => {
   });
 
   test.each([
-    ["unverified", `Your email address is not confirmed by Google. ${connect}`],
-    ["closed", "New accounts cannot be created here."],
-  ])("of a failure (%s) offers no new account where there is none", async (problem, sentence) => {
-    const failed = { ...loaded, notice: "idp_failed", problem, registrationClosed: true };
+    ["unverified", "closed", `Your email address is not confirmed by Google. ${connect}`],
+    ["closed", "closed", "New accounts cannot be created here."],
+    ["closed", "domains", "Accounts are for addresses of certain domains."],
+  ])("of a failure (%s, %s) offers no new account where there is none", async (problem, registration, sentence) => {
+    const failed = { ...loaded, notice: "idp_failed", problem, registration, hasRegistration: false };
     await renderPage("/login", Login, { loaded: failed });
     expect(screen.getByRole("alert").textContent?.trim()).toBe(`${lead} ${sentence}`);
   });
