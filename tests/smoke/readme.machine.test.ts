@@ -34,7 +34,7 @@ test.concurrent.each([
   const port = await freePort();
   const env = { ...process.env, PORT: String(port), DATABASE_URL: `pglite:${join(folder, "data", command)}` };
   const shell = ["-u", "NODE_ENV", "sh", "-c", `exec ${command}`];
-  const program = spawn("env", shell, { cwd: folder, env, detached: true });
+  const program = spawn("env", shell, { cwd: folder, env });
   const { output, waitFor, ended } = watchProcess(program);
   try {
     for (const page of pages) {
@@ -45,8 +45,8 @@ test.concurrent.each([
     expect(output()).not.toMatch(/\bWARNING|deprecated/);
     expect(program.exitCode).toBeNull();
   } finally {
-    process.kill(-(program.pid ?? 0), "SIGTERM");
-    await ended;
+    program.kill("SIGTERM"); // npm alone, which passes it on
+    await ended; // with the last process that holds its output
     await rm(folder, { recursive: true });
   }
 });
