@@ -32,12 +32,12 @@ function configuration(callbackUrl: string): ConstructorParameters<typeof Provid
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "picture", "groups"] },
     pkce: { required: () => false },
     cookies: { keys: ["only-for-the-demo-and-the-tests"] },
-    // The typed login is the user's verified address; a name without @ gets the domain example.com.
+    // The typed login is the user's verified address; a name without @ gets the domain example.com, in ASCII.
     findAccount: (_context, sub) => ({
       accountId: sub,
       claims: () => ({
         sub,
-        ...(!sub.startsWith("noaddress") && { email: sub.includes("@") ? sub : `${sub}@example.com` }),
+        ...(!sub.startsWith("noaddress") && { email: sub.includes("@") ? sub : `${encodeURIComponent(sub)}@example.com` }),
         email_verified: !sub.startsWith("unverified"),
         name: sub.split("@", 1)[0] ?? sub,
         groups: ["/Staff"], // as Keycloak writes it

@@ -44,17 +44,31 @@ function reasonToSet({ requiredWith = [] }: Setting, environment: Environment): 
 
 const declared = Object.values(settings).flatMap((group) => Object.entries<Setting>(group));
 
-/** A sentence without full stop for each unknown name in `.env`, and each misspelt setting in the environment. */
-export function unknownNames(environment: Environment): string[] {
-  const inFile = existsSync(".env") ? Object.keys(parseEnv(readFileSync(".env", "utf8"))) : [];
-  const unknown = new Set([...inFile, ...Object.keys(environment)]);
-  return [...unknown]
+/**
+ * A sentence without full stop for what sets nothing: each line of `.env` without `=` (its text may be a secret), each
+ * unknown name in it, and each misspelt setting in the environment.
+ */
+export function ignoredSettings(environment: Environment): string[] {
+  const file = existsSync(".env") ? readFileSync(".env", "utf8") : "";
+  const inFile = Object.keys(parseEnv(file)).map((name) => name.replace(/.*\n/s, "")); // Node: all before the next `=`
+  const unknown = new Set([...inFile, ...Object.keys(environment)].filter((name) => !name.includes("\n")));
+  const found = [...unknown]
     .filter((name) => !names.includes(name) && !isOfOthers(name))
     .flatMap((name) => {
       const setting = closest(name.toUpperCase(), names);
       if (isAlmost(name, setting)) return [`${name} is not a setting; ${setting} is`];
       return inFile.includes(name) ? [`${name} in .env is not a setting`] : [];
     });
+  return [
+    ...linesWithoutName(file).map((line) => `Line ${line} of .env has no =: it and the setting after it are ignored`),
+    ...found,
+  ];
+}
+
+/** Their numbers. A quoted value may have several lines. */
+function linesWithoutName(file: string): number[] {
+  const unquoted = file.replace(/=\s*(["'`]).*?\1/gs, (value) => value.replace(/[^\n]+/g, "="));
+  return unquoted.split("\n").flatMap((line, index) => (/^\s*(?:#|$)|=/.test(line) ? [] : [index + 1]));
 }
 
 const names = declared.flatMap(([name, { secret }]) => (secret ? [name, `${name}_FILE`] : [name]));

@@ -32,8 +32,14 @@ test("an invalid configuration ends the start with one message", async () => {
 });
 
 describe("the .env of the folder", () => {
-  const misspelt = "REGISTRATON=closed\nSMTP_HOST=mail.example.com\n";
-  const found = ["REGISTRATON is not a setting; REGISTRATION is", "SMTP_HOST in .env is not a setting"];
+  const misspelt =
+    'NODE_NOTE="two\nlines"\na note of mine\nREGISTRATON=closed\nSMTP_HOST=mail.example.com\nPASSWORDS off';
+  const found = [
+    "Line 6 of .env has no =: it and the setting after it are ignored",
+    "Line 9 of .env has no =: it and the setting after it are ignored",
+    "SMTP_HOST in .env is not a setting",
+    "REGISTRATON is not a setting; REGISTRATION is",
+  ];
 
   let folder: string;
   let used: Awaited<ReturnType<typeof listen>>;
@@ -60,7 +66,7 @@ describe("the .env of the folder", () => {
     expect(start).toMatchObject({ code: 1, stderr: `Port ${used.port} cannot be used: EADDRINUSE.\n` });
   });
 
-  test("has misspelt names that the start names", () => {
+  test("has mistakes that the start names", () => {
     const lines: { msg: string }[] = start.stdout
       .trim()
       .split("\n")
@@ -68,7 +74,7 @@ describe("the .env of the folder", () => {
     expect(lines).toMatchObject(found.map((problem) => ({ level: 40, msg: `${problem}.` })));
   });
 
-  test("has misspelt names that `doctor` names", () => {
+  test("has mistakes that `doctor` names", () => {
     expect(checks.filter(({ name, status }) => name === "settings" && status === "warn")).toMatchObject(
       found.map((problem) => ({ found: problem })),
     );

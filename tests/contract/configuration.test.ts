@@ -10,7 +10,7 @@ import { mailDrivers, mailServices } from "#server/mail-services/services";
 import { plainIssuerWarning } from "#server/settings/combinations";
 import { either, urlHost } from "#server/settings/formats";
 import { providerNames } from "#server/settings/provider-names";
-import { unknownNames } from "#server/settings/read-settings";
+import { ignoredSettings } from "#server/settings/read-settings";
 import { settings } from "#server/settings/settings";
 
 const identityProvider = { IDP_CLIENT_ID: "a-client", IDP_CLIENT_SECRET: "the-client-secret" };
@@ -71,16 +71,16 @@ test.each([
   ["app_url", "APP_URL"],
   ["SMTP_URL_FIL", "SMTP_URL_FILE"],
 ])("%s in the environment is named as almost %s", (name, setting) => {
-  expect(unknownNames(set(name))).toEqual([`${name} is not a setting; ${setting} is`]);
+  expect(ignoredSettings(set(name))).toEqual([`${name} is not a setting; ${setting} is`]);
 });
 
 test("no name of other programs in the environment is named", () => {
   const ofOthers = "PATH HOME HOSTNAME MAIL TERM LANG TZ NO_PROXY NODE_ENV PGHOST SMTP_HOST".split(" ");
-  expect(unknownNames(set(...ofOthers))).toEqual([]);
+  expect(ignoredSettings(set(...ofOthers))).toEqual([]);
 });
 
 test("no setting in the environment is named", () => {
-  expect(unknownNames(set(...settingNames, "SMTP_URL_FILE", "IDENTITY_KEY_FILE"))).toEqual([]);
+  expect(ignoredSettings(set(...settingNames, "SMTP_URL_FILE", "IDENTITY_KEY_FILE"))).toEqual([]);
 });
 
 test("an empty environment gives every default", { tags: "13.2.3" }, () => {

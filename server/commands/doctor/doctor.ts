@@ -7,7 +7,7 @@ import { closeMailer, createMailer, setMailer } from "../../mail/mailer";
 import { askingTerminal } from "../../process/context";
 import { plainIssuerWarning } from "../../settings/combinations";
 import type { Network } from "../../settings/formats";
-import { unknownNames } from "../../settings/read-settings";
+import { ignoredSettings } from "../../settings/read-settings";
 import { withDatabase } from "../open-database";
 import { CommandError, counted, jsonOption, print } from "../program";
 import { checkAddress, checkBinding } from "./address";
@@ -124,8 +124,8 @@ function configOrProblems(environment: Environment): Config | Check[] {
 }
 
 const checkNames = (environment: Environment): Check[] =>
-  unknownNames(environment).map((found) =>
-    settings.warn(found, "correct or remove the name; docs/settings.md has all of them"),
+  ignoredSettings(environment).map((found) =>
+    settings.warn(found, "correct or remove it; docs/settings.md has all names"),
   );
 
 /** @param version of Node; 20 has been without updates since April 2026 */
