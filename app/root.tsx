@@ -62,4 +62,8 @@ export function ErrorBoundary() {
   return <ErrorPage status={statusOf(error)} requestId={requestId} />;
 }
 
-const statusOf = (error: unknown) => (isRouteErrorResponse(error) ? error.status : 500);
+/** A TypeError is that of a failed `fetch`: in production, no error of the server arrives here as one. */
+function statusOf(error: unknown) {
+  if (isRouteErrorResponse(error)) return error.status;
+  return error instanceof TypeError ? 0 : 500;
+}

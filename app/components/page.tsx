@@ -80,7 +80,7 @@ export function ErrorPage({ status, requestId }: { status: number; requestId?: s
   return (
     <Page title={t(title)}>
       <p>{t(text)}</p>
-      {link === "tryAgain" && status !== 429 && <Fault requestId={requestId} />}
+      {link === "tryAgain" && status !== 429 && status !== 0 && <Fault requestId={requestId} />}
       <p>
         <a href={link === "goToStart" ? "/" : `${pathname}${search}`} className="button">
           {t(`errors.${link}`)}

@@ -39,8 +39,12 @@ export function usePageHandle() {
   return passwordless !== null && handle?.password ? noPasswords : handle;
 }
 
-/** The statuses with a page of their own, and the label of the page's link to the same address or to the start page. */
+/**
+ * The statuses with a page of their own, and the label of the page's link to the same address or to the start page.
+ * Status 0, as that of an XMLHttpRequest, stands for a request without an answer.
+ */
 const errorLinks = {
+  0: "tryAgain",
   400: "goToStart",
   403: "openFormAgain",
   404: "goToStart",

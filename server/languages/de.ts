@@ -310,6 +310,7 @@ export const de: Texts = {
       openFormAgain: "Formular neu öffnen",
       requestId: "Anfragenummer: {id}",
       support: "Wenn das so bleibt, schreiben Sie an <mail>{address}</mail> und nennen Sie die Anfragenummer.",
+      text0: "Die Seite ist nicht erreichbar. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.",
       text400: "Etwas darin ist fehlerhaft. Wenn die Adresse aus einer E‑Mail stammt, kopieren Sie den ganzen Link.",
       text403:
         "Zu Ihrer Sicherheit nehmen wir Formulare nur von unseren eigenen Seiten an. Öffnen Sie das Formular hier und senden Sie es noch einmal.",
@@ -322,6 +323,7 @@ export const de: Texts = {
       text500: "Der Fehler liegt bei uns, nicht bei Ihnen. Versuchen Sie es gleich noch einmal.",
       text503:
         "Wir können gerade nicht antworten. Es ist nichts verloren gegangen: Versuchen Sie es gleich noch einmal.",
+      title0: "Keine Verbindung",
       title400: "Diese Adresse ist nicht lesbar",
       title403: "Von einer anderen Website gesendet",
       title404: "Seite nicht gefunden",

@@ -310,6 +310,7 @@ export const es: Texts = {
       openFormAgain: "Abrir el formulario de nuevo",
       requestId: "Número de solicitud: {id}",
       support: "Si sigue ocurriendo, escribe a <mail>{address}</mail> e indica el número de solicitud.",
+      text0: "No se pudo acceder a la página. Comprueba tu conexión e inténtalo de nuevo.",
       text400: "Hay algo incorrecto en ella. Si venía en un correo, copia el enlace completo.",
       text403:
         "Por tu seguridad, solo aceptamos formularios de nuestras propias páginas. Abre el formulario aquí y envíalo de nuevo.",
@@ -322,6 +323,7 @@ export const es: Texts = {
       text429: "Espera unos minutos y vuelve a intentarlo.",
       text500: "El error es nuestro, no tuyo. Inténtalo de nuevo en un momento.",
       text503: "Ahora mismo no podemos responder. No se ha perdido nada: inténtalo de nuevo en un momento.",
+      title0: "Sin conexión",
       title400: "Esta dirección no se puede leer",
       title403: "Enviado desde otro sitio",
       title404: "Página no encontrada",

@@ -312,6 +312,7 @@ export const fr: Texts = {
       openFormAgain: "Rouvrir le formulaire",
       requestId: "Numéro de la requête : {id}",
       support: "Si cela persiste, écrivez à <mail>{address}</mail> en indiquant le numéro de la requête.",
+      text0: "La page n’a pas pu être atteinte. Vérifiez votre connexion au réseau et réessayez.",
       text400: "Elle contient une erreur. Si elle vient d’un e‑mail, copiez le lien en entier.",
       text403:
         "Pour votre sécurité, nous n’acceptons que les formulaires de nos propres pages. Ouvrez le formulaire ici et envoyez-le de nouveau.",
@@ -323,6 +324,7 @@ export const fr: Texts = {
       text429: "Attendez quelques minutes, puis réessayez.",
       text500: "L’erreur vient de nous, pas de vous. Réessayez dans un instant.",
       text503: "Nous ne pouvons pas répondre pour le moment. Rien n’a été perdu : réessayez dans un instant.",
+      title0: "Pas de connexion au réseau",
       title400: "Cette adresse est illisible",
       title403: "Envoyé depuis un autre site",
       title404: "Page introuvable",

@@ -4,6 +4,7 @@ import { ErrorPage } from "~/components/page";
 import { english, renderPage } from "../support/render-page";
 
 const pages: [number, string, string, string][] = [
+  [0, "No connection", "Try again", "/login?notice=idp_failed"],
   [400, "This address cannot be read", "Go to the start page", "/"],
   [403, "Sent from another site", "Open the form again", "/login?notice=idp_failed"],
   [404, "Page not found", "Go to the start page", "/"],
@@ -21,6 +22,7 @@ describe.each([
   [500, "help@example.com"],
   [503, null],
   [404, "help@example.com"],
+  [0, "help@example.com"],
 ])("the error page of status %i with the support address %s", (status, supportEmail) => {
   const isOurs = status >= 500;
 

@@ -34,6 +34,18 @@ test("a response that a route throws is rendered as the error page of its status
   expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe("Back in a moment");
 });
 
+test.each([
+  ["a request without an answer", new TypeError("Failed to fetch"), "No connection"],
+  ["an error of the server, as the browser gets it", new Error("Unexpected Server Error"), "Something went wrong"],
+])("%s is rendered as a page of its own", async (_what, error, title) => {
+  vi.spyOn(console, "warn").mockImplementation(() => {});
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  renderApp(() => {
+    throw error;
+  });
+  expect((await screen.findByRole("heading", { level: 1 })).textContent).toBe(title);
+});
+
 describe("a page about passwords", () => {
   const open = async (passwordless: string | null) => {
     const handle = titled("register.title", { password: true });
