@@ -578,6 +578,9 @@ export const de: Texts = {
       what: "Die E-Mail-Adresse Ihres Kontos wurde von {oldEmail} in {newEmail} geändert, und alle anderen Browser wurden abgemeldet. Sie melden sich ab jetzt mit {newEmail} an.",
     },
     emailSet: {
+      given:
+        "Die Betreiber dieses Dienstes haben Ihrem Konto die E-Mail-Adresse {newEmail} gegeben, und alle Browser wurden abgemeldet.",
+      logIn: "Sie melden sich ab jetzt mit dieser Adresse an.",
       notAsked: "Wenn Sie das nicht veranlasst haben, wenden Sie sich sofort an die Betreiber dieses Dienstes.",
       notAskedTo: "Wenn Sie das nicht veranlasst haben, schreiben Sie sofort an {address}.",
       what: "Die Betreiber dieses Dienstes haben Ihrem Konto eine andere E-Mail-Adresse gegeben, und alle Browser wurden abgemeldet. E-Mails zu Ihrem Konto kommen nicht mehr hier an.",

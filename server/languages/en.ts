@@ -569,6 +569,9 @@ export const en = {
       what: "The email address of your account was changed from {oldEmail} to {newEmail}, and every other browser was signed out. You log in with {newEmail} now.",
     },
     emailSet: {
+      given:
+        "The people who run this service gave your account the email address {newEmail}, and every browser was signed out.",
+      logIn: "You log in with this address now.",
       notAsked: "If you did not ask for this, tell the people who run this service at once.",
       notAskedTo: "If you did not ask for this, write to {address} at once.",
       what: "The people who run this service gave your account another email address, and every browser was signed out. Mails of your account no longer come here.",

@@ -576,6 +576,9 @@ export const es: Texts = {
       what: "El correo electrónico de tu cuenta se ha cambiado de {oldEmail} a {newEmail}, y se ha cerrado la sesión en todos los demás navegadores. A partir de ahora inicias sesión con {newEmail}.",
     },
     emailSet: {
+      given:
+        "Quienes gestionan este servicio han dado a tu cuenta el correo electrónico {newEmail}, y se ha cerrado la sesión en todos los navegadores.",
+      logIn: "A partir de ahora inicias sesión con esta dirección.",
       notAsked: "Si no lo solicitaste, avisa enseguida a quienes gestionan este servicio.",
       notAskedTo: "Si no lo solicitaste, escribe enseguida a {address}.",
       what: "Quienes gestionan este servicio han dado otro correo electrónico a tu cuenta, y se ha cerrado la sesión en todos los navegadores. Los correos de tu cuenta ya no llegan aquí.",

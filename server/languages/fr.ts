@@ -578,6 +578,9 @@ export const fr: Texts = {
       what: "L’adresse e-mail de votre compte a été remplacée : {oldEmail} est devenue {newEmail}, et tous les autres navigateurs ont été déconnectés. Vous vous connectez désormais avec {newEmail}.",
     },
     emailSet: {
+      given:
+        "Les personnes qui gèrent ce service ont donné l’adresse e-mail {newEmail} à votre compte, et tous les navigateurs ont été déconnectés.",
+      logIn: "Vous vous connectez désormais avec cette adresse.",
       notAsked: "Si vous ne l’avez pas demandé, prévenez immédiatement les personnes qui gèrent ce service.",
       notAskedTo: "Si vous ne l’avez pas demandé, écrivez immédiatement à {address}.",
       what: "Les personnes qui gèrent ce service ont donné une autre adresse e-mail à votre compte, et tous les navigateurs ont été déconnectés. Les e-mails de votre compte n’arrivent plus ici.",

@@ -23,7 +23,8 @@ export function noticeMail(job: NoticeJob, language: Language): Message {
   const [what, then] = notices[job.task](t, job, { language, provider });
   const hasAccount = job.task !== "mail_account_deleted";
   const steps = typeof then === "string" ? resetThenAccount(t, then) : then;
-  const parts = config().passwords.on ? steps : secureProvider(t, provider, hasAccount);
+  const byOperator = job.task === "mail_email_set";
+  const parts = config().passwords.on || byOperator ? steps : secureProvider(t, provider, hasAccount);
   return write(language, subject, [...what.map((say) => ({ say })), ...parts]);
 }
 
@@ -71,10 +72,13 @@ const notices: Record<NoticeJob["task"], (t: Texts, job: NoticeJob, context: Con
   },
   // The mail to the old address does not name the new one: a thief may read the old mailbox.
   mail_email_set: (t, job, context) => {
-    if (job.email === job.newEmail) return notices.mail_email_changed(t, job, context);
-    const { supportEmail: address } = config().brand;
-    const notAsked = address ? t("emailSet.notAskedTo", { address }) : t("emailSet.notAsked");
-    return [[t("emailSet.what")], [{ say: notAsked }]];
+    const { email, newEmail = "" } = job;
+    const { brand, passwords } = config();
+    const address = brand.supportEmail;
+    const notAsked = { say: address ? t("emailSet.notAskedTo", { address }) : t("emailSet.notAsked") };
+    if (email !== newEmail) return [[t("emailSet.what")], [notAsked]];
+    const what = [t("emailSet.given", { newEmail }), ...(passwords.on ? [t("emailSet.logIn")] : [])];
+    return [what, [notAsked, ...answerHere(t, job, context)]];
   },
   mail_passkey_added: (t, job, context) => [
     [t("passkey.addedWhat"), ...whichPasskey(t, job, context), ...questionedWays(t, job, context)],
@@ -113,8 +117,11 @@ const notices: Record<NoticeJob["task"], (t: Texts, job: NoticeJob, context: Con
 const resetThenAnswer = (t: Texts, job: NoticeJob, context: Context): Part[] => [
   { say: t("passwordChanged.act") },
   resetHere(t),
-  ...questionedWays(t, job, context).flatMap((say) => [{ say }, accountHere(t)]),
+  ...answerHere(t, job, context),
 ];
+
+const answerHere = (t: Texts, job: NoticeJob, context: Context): Part[] =>
+  questionedWays(t, job, context).flatMap((say) => [{ say }, accountHere(t)]);
 
 /** A passkey's name, if a mail may show it: a thief may have chosen it, and mail clients make links of some texts. */
 const harmlessName = /^[\p{L}\p{M}\p{N} '’()_-]{1,32}$/u;
