@@ -37,7 +37,9 @@ function configuration(callbackUrl: string): ConstructorParameters<typeof Provid
       accountId: sub,
       claims: () => ({
         sub,
-        ...(!sub.startsWith("noaddress") && { email: sub.includes("@") ? sub : `${encodeURIComponent(sub)}@example.com` }),
+        ...(!sub.startsWith("noaddress") && {
+          email: sub.includes("@") ? sub : `${encodeURIComponent(sub)}@example.com`,
+        }),
         email_verified: !sub.startsWith("unverified"),
         name: sub.split("@", 1)[0] ?? sub,
         groups: ["/Staff"], // as Keycloak writes it

@@ -96,15 +96,15 @@ export const actions = {
   "unlink-provider": { recent: true, run: disconnect },
   "add-passkey": { recent: true, run: addOwnPasskey },
   "remove-passkey": { recent: true, run: removeOwnPasskey },
-  "keep-passkey": { run: (context) => keep(context, context.form.passkey) },
-  "keep-provider": { run: (context) => keep(context, null) },
+  "keep-passkey": { run: (context) => keepOwnWayIn(context, context.form.passkey) },
+  "keep-provider": { run: (context) => keepOwnWayIn(context, null) },
   "change-name": { run: changeOwnName },
   "change-email": { recent: true, run: changeOwnEmail },
   "delete-account": { recent: true, run: removeAccount },
 } satisfies Record<string, AccountAction>;
 
 /** @param credentialId of a passkey; `null` for the provider */
-async function keep({ t, owner, form }: ActionContext, credentialId: string | null) {
+async function keepOwnWayIn({ t, owner, form }: ActionContext, credentialId: string | null) {
   const outcome = await keepWayIn(owner, credentialId);
   if (outcome === "session_ended") return outcome;
   if (outcome === "kept") return done(t("account.kept"));

@@ -35,7 +35,7 @@ const postmarkEvent = z
   });
 
 export const postmark = {
-  service: "Postmark",
+  label: "Postmark",
   setting: "POSTMARK_SERVER_TOKEN",
   api: "https://api.postmarkapp.com",
   authorization: (key) => ({ "x-postmark-server-token": key }),

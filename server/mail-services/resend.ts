@@ -36,7 +36,7 @@ const resendEvent = z
 
 /** Resend tracks opens and links by domain, not by message: switch both off for the sending domain. */
 export const resend = {
-  service: "Resend",
+  label: "Resend",
   setting: "RESEND_API_KEY",
   api: "https://api.resend.com",
   authorization: (key) => ({ authorization: `Bearer ${key}` }),

@@ -55,7 +55,7 @@ export interface DeliveryEvents {
 /** A mail service with an HTTP API: a value of `MAIL_DRIVER`. */
 export interface MailService {
   /** Its name, for people. */
-  service: string;
+  label: string;
   /** The setting of its key. */
   setting: string;
   api: string;

@@ -18,6 +18,6 @@ export const tellingDrivers = names.filter((name) => "events" in mailServices[na
 /** How the driver's service tells of mails that did not arrive; `null` if it does not. */
 export function deliveryEventsOf(driver: string): DeliveryEvents | null {
   const name = names.find((each) => each === driver);
-  const service: MailService | undefined = name && mailServices[name];
-  return service?.events ?? null;
+  const mailService: MailService | undefined = name && mailServices[name];
+  return mailService?.events ?? null;
 }

@@ -8,21 +8,21 @@ import type { Mailer } from "./mail";
 
 /** The driver of a mail service with an HTTP API. Its `send` throws MailRefused or CallError. */
 export function httpMailer({ driver, from, apiUrl, apiKey }: MailServiceConfig): Mailer {
-  const service: MailService = mailServices[driver];
-  const api = apiUrl ?? service.api;
-  const { errorCode, answer, verify } = service;
-  const headers = service.authorization(apiKey);
+  const mailService: MailService = mailServices[driver];
+  const api = apiUrl ?? mailService.api;
+  const { errorCode, answer, verify } = mailService;
+  const headers = mailService.authorization(apiKey);
   return {
     async send(mail) {
       try {
-        const { path, headers: more, ...body } = service.request(from, mail);
+        const { path, headers: more, ...body } = mailService.request(from, mail);
         await callJson(
           `${api}${path}`,
           { method: "POST", headers: { ...headers, ...more }, errorCode, ...body },
           answer,
         );
       } catch (error) {
-        const refusal = error instanceof CallError && service.refusal(error);
+        const refusal = error instanceof CallError && mailService.refusal(error);
         throw refusal ? new MailRefused(refusal) : error;
       }
     },

@@ -94,7 +94,7 @@ export const settings = {
     },
     MAIL_API_URL: {
       format: formats.httpsUrl,
-      help: `Another base URL of ${formats.either(Object.values(mailServices).map(({ service }) => service))}: a region's, or a mock server.`,
+      help: `Another base URL of ${formats.either(Object.values(mailServices).map(({ label }) => label))}: a region's, or a mock server.`,
     },
   },
   identityProvider: {

@@ -170,7 +170,7 @@ function faultsOf({ accepted, refusals }: MailService): [what: string, answer: A
 const send = () => sendMail(email, resetMail("en", email, token));
 
 describe.each(Object.entries(services) as [MailServiceName, MailService][])("%s", (name, service) => {
-  const { service: label, setting } = mailServices[name];
+  const { label, setting } = mailServices[name];
   const key = service.settings[setting];
 
   test.each([

@@ -152,8 +152,8 @@ const columns = ["key", "stage", "maximum", "window"] as const;
 export async function count(counters: Counters, em?: EntityManager): Promise<number | null> {
   const isWholeTransaction = em === undefined;
   const values = [...columns.map((column) => counters.map((counter) => counter[column])), isWholeTransaction];
-  const statement = ["count-attempt", countAll, values] as const;
-  const [row] = await (em ? preparedWithin<Counted>(em, ...statement) : prepared<Counted>(...statement));
+  const counting = ["count-attempt", countAll, values] as const;
+  const [row] = await (em ? preparedWithin<Counted>(em, ...counting) : prepared<Counted>(...counting));
   return row?.wait == null ? null : Math.max(1, Math.ceil(Number(row.wait) / 1000));
 }
 

@@ -42,7 +42,7 @@ export function checkMailEvents({ mail, appUrl }: Config): Check[] {
   if (mail.driver === "log" || mail.driver === "smtp" || !deliveryEventsOf(mail.driver)) return [];
   const url = `${appUrl}/mail/events`;
   if (mail.eventsSecret !== null) return [eventChecks.ok(`bounces are reported to ${url}`)];
-  const { service } = mailServices[mail.driver];
+  const { label: service } = mailServices[mail.driver];
   const found = "bounces are not reported: undeliverable addresses stay unknown";
   return [eventChecks.warn(found, `set MAIL_EVENTS_SECRET, and let the webhook of ${service} call ${url}`)];
 }
@@ -100,6 +100,6 @@ function mailFinding(error: unknown, mail: SmtpConfig | MailServiceConfig): Find
     return findingOf(smtpFindings, code, { at: `${host}:${port}`, host, code });
   }
   const { error: name, reason = name } = fields;
-  const { service, setting } = mailServices[mail.driver];
+  const { label: service, setting } = mailServices[mail.driver];
   return findingOf(serviceFindings, reason, { service, setting, cause: causeOf({ ...fields, reason }) });
 }
