@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { EntityKey, EntityName, FilterQuery } from "@mikro-orm/core";
+import type { EntityName, FilterQuery } from "@mikro-orm/core";
 import { LockMode, raw } from "@mikro-orm/postgresql";
 import { unusedDevices } from "../../accounts/sessions/devices";
 import { notLive } from "../../accounts/sessions/sessions";
@@ -7,21 +7,7 @@ import { outdatedEvents } from "../../accounts/users/history";
 import { config } from "../../config";
 import { folderOf } from "../../database/embedded";
 import { keepUp } from "../../database/embedded-upkeep";
-import {
-  AccessToken,
-  AccountEvent,
-  Device,
-  EmailChange,
-  Invitation,
-  LogoutToken,
-  PasskeyChallenge,
-  PasswordReset,
-  Probe,
-  RateLimit,
-  Registration,
-  Session,
-  SigningKey,
-} from "../../database/entities";
+import { AccountEvent, Device, entities, RateLimit, Session, SigningKey } from "../../database/entities";
 import { databaseFolder } from "../../database/folder-lock";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import { errorFields, log, logEvent } from "../../log";
@@ -47,43 +33,36 @@ const batch = 5_000; // rows of each table in one job: one transaction locks no 
 export async function purgeExpired(): Promise<void> {
   await reportEndedJobs();
   const now = new Date();
-  const expired = { expiresAt: { $lte: now } };
-  const sessions = await remove(Session, "id", notLive(now));
+  const sessions = await remove(Session, notLive(now));
   if (sessions > 0) logEvent({ event: "session.ended", reason: "expired", count: sessions });
   const removed = [
     sessions,
-    await remove(PasswordReset, "tokenHash", expired),
-    await remove(Registration, "tokenHash", expired),
-    await remove(Invitation, "tokenHash", expired),
-    await remove(EmailChange, "tokenHash", expired),
-    await remove(AccessToken, "id", expired),
-    await remove(PasskeyChallenge, "challengeHash", expired),
-    await remove(LogoutToken, "jtiHash", expired),
-    await remove(Probe, "secretHash", expired),
-    await remove(AccountEvent, "id", outdatedEvents(now)),
-    await remove(Device, "tokenHash", unusedDevices(now)),
-    await remove(SigningKey, "id", retired(now)),
-    await remove(RateLimit, "key", { expire: { $lte: String(now.getTime()) } }),
+    await remove(AccountEvent, outdatedEvents(now)),
+    await remove(Device, unusedDevices(now)),
+    await remove(SigningKey, retired(now)),
+    await remove(RateLimit, { expire: { $lte: String(now.getTime()) } }),
   ];
+  for (const name of expiring) removed.push(await remove<{ expiresAt: Date }>(name, { expiresAt: { $lte: now } }));
   if (removed.includes(batch)) await enqueuePurge();
   const folder = embeddedFolder();
   if (folder !== null) await keepUp(join(folder, databaseFolder));
 }
 
+/** The entities with an `expiresAt` that alone decides: a session can end earlier. */
+const expiring = entities
+  .filter((entity) => entity !== Session && "expiresAt" in entity.meta.properties)
+  .map(({ meta }) => meta.className);
+
 /** Removes up to a batch of rows by their key. Rows that another transaction has locked are in use and stay. */
-function remove<Entity extends object>(
-  entity: EntityName<Entity>,
-  key: keyof Entity & string,
-  where: FilterQuery<Entity>,
-): Promise<number> {
+function remove<Entity extends object>(entity: EntityName<Entity>, where: FilterQuery<Entity>): Promise<number> {
   return unitOfWork(async (em) => {
-    const rows = em.createQueryBuilder(entity).select(key as never);
+    const key = em.getMetadata(entity).getPrimaryProp();
+    const rows = em.createQueryBuilder(entity).select(key.name as never);
     const some = rows.where(where as never).limit(batch);
     const { sql, bindings } = some.setLockMode(LockMode.PESSIMISTIC_PARTIAL_WRITE).getKnexQuery().toSQL();
-    const column = em.getMetadata(entity).properties[key as EntityKey<Entity>].fieldNames[0];
     // As an array: PostgreSQL may run a subquery of `in` again for each row: slow, and with other rows each time.
     return em.nativeDelete(entity, {
-      [raw(`${column} = any(array(${sql}))`, [...bindings])]: [],
+      [raw(`${key.fieldNames[0]} = any(array(${sql}))`, [...bindings])]: [],
     } as FilterQuery<Entity>);
   });
 }
