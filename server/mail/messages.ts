@@ -29,7 +29,8 @@ export function resetMail(
     ...(provider === null ? [] : [{ say: t("reset.provider", { provider }) }]),
     ...(passkeys > 0 ? [{ say: t("reset.passkeySignIn") }, { say: t("reset.passkeys", { count: passkeys }) }] : []),
   ];
-  return write(language, t("reset.subject"), [{ say: t("reset.lead") }, button, expiry(t), ...others, ignore(t)]);
+  const subject = subjects.mail_password_reset(t);
+  return write(language, subject, [{ say: t("reset.lead") }, button, expiry(t), ...others, ignore(t)]);
 }
 
 export function registrationMail(language: Language, email: string, token: string, returnTo?: string): Message {
@@ -41,7 +42,7 @@ export function registrationMail(language: Language, email: string, token: strin
 
 export function newAccountMail(language: Language, email: string, way: { token: string } | { provider: string }) {
   const t = mailTextsIn(language);
-  const subject = t("newAccount.subject", { brand: config().brand.name });
+  const subject = subjects.mail_invitation(t);
   const what = { say: t("newAccount.what", { email }) };
   if ("provider" in way) {
     const logIn = { label: t("common.logIn"), url: page("/login") };
@@ -60,7 +61,7 @@ export function invitedMail(language: Language, email: string, { token, days }: 
   const expires = { small: t("invited.expiry", { count: days }) };
   const accept = { label: t("invited.button"), url: invitedLink(email, token) };
   const what = { say: t("invited.what", { email, brand: config().brand.name }) };
-  return write(language, t("invited.subject"), [what, accept, expires, { small: t("invited.ignore") }]);
+  return write(language, subjects.mail_invited(t), [what, accept, expires, { small: t("invited.ignore") }]);
 }
 
 /** Where an invitation is accepted. */
@@ -78,7 +79,7 @@ type Existing = "accountExists.what" | "accountExists.logInHere" | "addressTaken
 
 function existing(language: Language, [what, how]: [Existing, Existing], returnTo?: string): Message {
   const t = mailTextsIn(language);
-  return write(language, t("accountExists.subject"), [
+  return write(language, subjects.mail_registration(t), [
     { say: t(what) },
     { say: t(how) },
     { label: t("common.logIn"), url: page("/login", returnTo ? { return_to: returnTo } : {}) },
@@ -86,6 +87,15 @@ function existing(language: Language, [what, how]: [Existing, Existing], returnT
     ignore(t),
   ]);
 }
+
+/** The subjects of mails to an address that has an account: the account's history shows them, too. */
+export const subjects = {
+  mail_password_reset: (t: Texts) => t("reset.subject"),
+  mail_invitation: (t: Texts) => t("newAccount.subject", { brand: config().brand.name }),
+  mail_invited: (t: Texts) => t("invited.subject"),
+  mail_registration: (t: Texts) => t("accountExists.subject"),
+  mail_email_change: (t: Texts): string => subjects.mail_registration(t),
+};
 
 /** A part of a mail: a sentence, a small one, or a link with the label that its button has in HTML. */
 export type Part = { say: string } | { small: string } | { label: string; url: string };

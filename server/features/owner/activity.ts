@@ -4,6 +4,7 @@ import { query } from "../../database/unit-of-work";
 import type { Language } from "../../languages/languages";
 import { type AnswerTexts, answersIn, mailTextsIn } from "../../languages/texts";
 import type { TextKey } from "../../languages/translate";
+import { subjects } from "../../mail/messages";
 import { providerLabel } from "../../provider/label";
 import type { MailKind } from "../../queue/jobs";
 import { type BrowserNames, browserText } from "../../visitor/browsers";
@@ -50,11 +51,7 @@ const unbroken = (subject: string) => subject.replace(/(?<=\be)-(?=mail)/gi, "\u
 
 /** The subjects, to an address that has an account. */
 const mailSubjects: Partial<Record<string, Subject>> = {
-  mail_password_reset: (t) => t("reset.subject"),
-  mail_invitation: (t, { brand }) => t("newAccount.subject", { brand }),
-  mail_invited: (t) => t("invited.subject"),
-  mail_registration: (t) => t("accountExists.subject"),
-  mail_email_change: (t) => t("accountExists.subject"),
+  ...subjects,
   ...noticeSubjects,
 } satisfies Record<`mail_${MailKind}`, Subject>;
 

@@ -19,7 +19,7 @@ interface Context {
 export function noticeMail(job: NoticeJob, language: Language): Message {
   const t = mailTextsIn(language);
   const provider = providerLabel(language) ?? t("common.anotherService");
-  const subject = noticeSubjects[job.task](t, { provider, brand: config().brand.name });
+  const subject = noticeSubjects[job.task](t, { provider });
   const [what, then] = notices[job.task](t, job, { language, provider });
   const hasAccount = job.task !== "mail_account_deleted";
   const steps = typeof then === "string" ? resetThenAccount(t, then) : then;
@@ -28,7 +28,7 @@ export function noticeMail(job: NoticeJob, language: Language): Message {
   return write(language, subject, [...what.map((say) => ({ say })), ...parts]);
 }
 
-export type Subject = (t: Texts, values: { provider: string; brand: string }) => string;
+export type Subject = (t: Texts, values: { provider: string }) => string;
 
 /** The subjects, which the account's history shows, too. */
 export const noticeSubjects: Record<NoticeJob["task"], Subject> = {
