@@ -6,6 +6,9 @@ export const linkMinutes = RESET_TOKEN_TTL_MS / 60_000;
 /** Mails with a link of one kind, to one address in a quarter of an hour. */
 export const mailsPerQuarterHour = 5;
 
+/** How long an operator can retry what was given up, and a webhook can wait. Other jobs go at their end. */
+export const givenUpDays = 14;
+
 /** How many jobs of a queue a process runs at a time: each may need a connection to the mail service. */
 export const concurrentJobs = 20;
 
@@ -57,6 +60,9 @@ export function parseName(typed: string, longest = longestName): string | null {
 
 /** How long a session counts after the last proof that it is on its device, in ms. */
 export const boundCookieLifetime = 600_000;
+
+/** Sessions of a user. */
+export const maxSessions = 50;
 
 /** Passkeys of a user. */
 export const maxPasskeys = 20;

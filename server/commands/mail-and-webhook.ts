@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { type GivenUpJobs, givenUpKept, givenUpMails, givenUpWebhooks } from "../queue/given-up";
+import { type GivenUpJobs, givenUpMails, givenUpWebhooks } from "../queue/given-up";
+import { givenUpDays } from "../rules";
 import { withDatabase } from "./open-database";
 import { CommandError, counted, jsonOption, print } from "./program";
 
@@ -46,9 +47,7 @@ function addGivenUpCommands<Columns>(
     .command("failed")
     .option(...jsonOption)
     .summary(`list the ${noun}s that were given up`)
-    .description(
-      `${about.failed} They are kept for ${givenUpKept / 86_400} days. \`latchkey ${noun} retry\` sends them again.`,
-    )
+    .description(`${about.failed} They are kept for ${givenUpDays} days. \`latchkey ${noun} retry\` sends them again.`)
     .action(listFailed);
   command
     .command("retry [ID]")

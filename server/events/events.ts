@@ -1,3 +1,4 @@
+import { givenUpDays, maxPasskeys, maxSessions } from "../rules";
 import {
   type CallFailureReason,
   callFailures,
@@ -78,7 +79,7 @@ export const events = {
       ...named("email_changed", "unlinked", "passkey_removed", "provider_logout", "account_suspended"),
       ...named("account_deleted", "expired"),
       replaced: "the same browser signed in again",
-      too_many: "the user had 50",
+      too_many: `the user had ${maxSessions}`,
     },
   },
   "session.bound": { means: "A browser has bound its session to its device.", told: "log", user: "always" },
@@ -222,7 +223,7 @@ export const events = {
       challenge: "of another browser or purpose, used, or expired",
       unknown: "removed, or of a deleted account",
       known: "added already",
-      too_many: "20 of the account",
+      too_many: `${maxPasskeys} of the account`,
       not_verified: "origin, RP ID, user verification or signature",
       suspended: "",
       counter: "it went back, so somebody may have a copy of the passkey",
@@ -273,7 +274,7 @@ export const events = {
     told: "log",
     reasons: {
       retries_exhausted: "",
-      waited_too_long: "14 days behind other webhooks of its user, after a 410 or without `WEBHOOK_URL`",
+      waited_too_long: `${givenUpDays} days behind other webhooks of its user, after a 410 or without \`WEBHOOK_URL\``,
     },
   },
   "webhook.stopped": {

@@ -2,9 +2,8 @@ import type { EntityManager } from "@mikro-orm/postgresql";
 import type { User } from "../database/entities";
 import { query } from "../database/unit-of-work";
 import { type ErrorFields, logEvent } from "../log";
+import { givenUpDays } from "../rules";
 import { type Job, mailQueue, type WebhookJob, webhookQueue } from "./jobs";
-
-export const givenUpKept = 14 * 24 * 3_600; // seconds in which an operator can retry them; other jobs go at their end
 
 interface GivenUp {
   id: string;
@@ -35,7 +34,7 @@ const givenUpJobs = <Columns>(queue: string, columns: string) => ({
     // Due at once: PGlite's clock has a resolution of one millisecond.
     const sql = `
       update pgboss.job set state = 'created', retry_count = 0, start_after = now() - interval '1 ms', started_on = null,
-        completed_on = null, output = null, keep_until = greatest(keep_until, now() + ${givenUpKept} * interval '1 second')
+        completed_on = null, output = null, keep_until = greatest(keep_until, now() + ${givenUpDays} * interval '24 hours')
       where name = ? and ${givenUpSql} and (id::text = lower(?::text) or ?::text is null) returning id`;
     return (await query((em) => em.execute<unknown[]>(sql, [queue, id, id]))).length;
   },
@@ -60,7 +59,7 @@ export async function removeJobs(em: EntityManager, { id, email }: Pick<User, "i
 
 // pg-boss deletes waiting jobs at their `keep_until`, and logs nothing. Of the webhooks, only those of 1.1.0 have one.
 const waitsTooLong = `name = '${webhookQueue}' and state < 'active'
-  and least(start_after + ${givenUpKept} * interval '1 second', keep_until - interval '1 hour') < now()`;
+  and least(start_after + ${givenUpDays} * interval '24 hours', keep_until - interval '1 hour') < now()`;
 
 /**
  * Gives up the webhooks that have waited too long, and logs them and the jobs whose process ended during the last

@@ -6,8 +6,8 @@ import { translateConnectionErrors } from "../database/unavailable";
 import { CallError, MailRefused, SimulatedFailure } from "../errors";
 import { errorFields, log, logEvent } from "../log";
 import { requiredValue } from "../process/value";
+import { givenUpDays } from "../rules";
 import { bossDatabase } from "./boss";
-import { givenUpKept } from "./given-up";
 import { type Job, type JobHandler, mailQueue, type WebhookJob, webhookQueue } from "./jobs";
 import { type QueueKind, Worker } from "./worker";
 
@@ -57,7 +57,7 @@ export class JobQueue {
       schedule: false,
       supervise: true,
       maintenanceIntervalSeconds: 30,
-      archiveCompletedAfterSeconds: givenUpKept,
+      archiveCompletedAfterSeconds: givenUpDays * 86_400,
       deleteAfterSeconds: 60,
     });
     this.#boss.on("error", (error) => log.error(errorFields(error), "The maintenance of the job queue failed."));

@@ -9,7 +9,7 @@ import type { SessionEnd } from "../../events/events";
 import type { Language } from "../../languages/languages";
 import { logEvent } from "../../log";
 import { enqueue } from "../../queue/job-queue";
-import type { SignInWay } from "../../rules";
+import { maxSessions, type SignInWay } from "../../rules";
 import { browserName } from "../../visitor/browsers";
 import type { Visitor } from "../../visitor/visitor";
 import { countSignInMail } from "../limits/rate-limits";
@@ -89,8 +89,6 @@ export async function startKnownSession(
   }
   return { session, deviceToken: device.token };
 }
-
-export const maxSessions = 50; // of a user
 
 export interface NewSession extends SessionToken {
   userId: string;

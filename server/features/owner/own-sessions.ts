@@ -10,7 +10,6 @@ import {
   liveSql,
   lockOwner,
   lockUsersOfTokens,
-  maxSessions,
 } from "../../accounts/sessions/sessions";
 import { noteLanguage } from "../../accounts/users/changes";
 import { record } from "../../accounts/users/history";
@@ -19,6 +18,7 @@ import { Session, SessionBinding, User } from "../../database/entities";
 import { prepared } from "../../database/prepared";
 import { query, unitOfWork } from "../../database/unit-of-work";
 import { isLanguage } from "../../languages/languages";
+import { maxSessions } from "../../rules";
 
 export type { EndedOthers, NewSession, SessionToken } from "../../accounts/sessions/sessions";
 
