@@ -21,7 +21,7 @@ export function resetMail(
   language: Language,
   email: string,
   token: string,
-  { provider, passkeys }: OtherWaysIn = { provider: null, passkeys: 0 },
+  { provider, passkeys }: OtherWaysIn,
 ): Message {
   const t = mailTextsIn(language);
   const button = { label: t("reset.button"), url: resetLink(email, token) };

@@ -69,7 +69,7 @@ test("a page keeps the brand after a navigation in the browser", async () => {
 describe("a mail", () => {
   const mailHtml = () => {
     configure({ ...brand, APP_URL: "https://login.morning.example" });
-    return resetMail("en", "ada@example.com", "0".repeat(64)).html;
+    return resetMail("en", "ada@example.com", "0".repeat(64), { provider: null, passkeys: 0 }).html;
   };
 
   test.each([

@@ -153,7 +153,7 @@ describe.each(everyLanguage)("a mail in %s", (language) => {
       return [String(Object.values(job)), noticeMail(notice, language)] as const;
     });
     const letters = {
-      resetMail: messages.resetMail(language, email, token),
+      resetMail: messages.resetMail(language, email, token, { provider: null, passkeys: 0 }),
       registrationMail: messages.registrationMail(language, email, token),
       newAccountMail: messages.newAccountMail(language, email, { token }),
       invitedMail: messages.invitedMail(language, email, { token, days: 7 }),
@@ -215,7 +215,7 @@ describe.each(everyLanguage)("a mail in %s", (language) => {
 
   test("has the same links as in English", () => {
     const linksOf = (text: string) => text.match(/https:\S+/g);
-    const inEnglish = messages.resetMail("en", "ada@example.com", "f".repeat(64));
+    const inEnglish = messages.resetMail("en", "ada@example.com", "f".repeat(64), { provider: null, passkeys: 0 });
     expect(linksOf(written().resetMail.text)).toEqual(linksOf(inEnglish.text));
     expect(written().resetMail.text.split("\n\n")[0]).toBe(mailTextsIn(language)("reset.lead"));
   });

@@ -167,7 +167,9 @@ function faultsOf({ accepted, refusals }: MailService): [what: string, answer: A
   ];
 }
 
-const send = () => sendMail(email, resetMail("en", email, token));
+const noOtherWays = { provider: null, passkeys: 0 };
+
+const send = () => sendMail(email, resetMail("en", email, token, noOtherWays));
 
 describe.each(Object.entries(services) as [MailServiceName, MailService][])("%s", (name, service) => {
   const { label, setting } = mailServices[name];
@@ -263,7 +265,8 @@ test("a mailed link escapes its address in both parts", { tags: ["1.1.2", "1.2.1
   configure({ APP_URL: "https://latchkey.example" });
   const email = "a&b'c`d/e?f=g#h+i%20@example.com";
   const change = emailChangeMail("en", email, token, "old@example.com");
-  for (const { text, html } of [resetMail("en", email, token), registrationMail("en", email, token), change]) {
+  const reset = resetMail("en", email, token, noOtherWays);
+  for (const { text, html } of [reset, registrationMail("en", email, token), change]) {
     const link = new URL(/^https:\S+$/m.exec(text)?.[0] ?? "");
     expect(Object.fromEntries(link.searchParams)).toEqual({ email, token });
     expect(/href="([^"]+)"/.exec(html)?.[1]?.replaceAll("&amp;", "&")).toBe(link.href);

@@ -15,7 +15,7 @@ const email = "o'ada+x@example.com";
 const token = "0123456789abcdef".repeat(4);
 configure({ APP_URL: "https://login.example.com", SUPPORT_EMAIL: "help@example.com" });
 
-const mail = { to: email, ...resetMail("en", email, token) };
+const mail = { to: email, ...resetMail("en", email, token, { provider: null, passkeys: 0 }) };
 const accepted = { from: "mail@latchkey.example", to: [email], secure: true, user: login.user };
 
 const authority = createAuthority();

@@ -197,7 +197,7 @@ async function photographMail(browser: Browser, settings: Record<string, string>
   const { configure } = await import("../configure");
   const { resetMail } = await import("#server/mail/messages");
   configure({ APP_URL: "https://login.example.com", ...settings });
-  const { html } = resetMail("en", "ada@example.com", "0".repeat(64));
+  const { html } = resetMail("en", "ada@example.com", "0".repeat(64), { provider: null, passkeys: 0 });
   const page = await browser.newPage();
   for (const [name, viewport] of Object.entries(names)) {
     await page.setViewportSize(viewport);
