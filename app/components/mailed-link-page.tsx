@@ -1,7 +1,7 @@
 import { Form, Link, useActionData, useLoaderData, useSubmit } from "@remix-run/react";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { linkMinutes } from "#server/rules";
-import { returnToName, withReturnTo } from "~/answers/return-to";
+import { withReturnTo } from "~/answers/return-to";
 import { Text, usePage, usePasskeySupport, useTexts } from "~/document/page-context";
 import type { LinkParameters, LinkRefusal, WayInLink } from "~/forms/mailed-link";
 import { EmailField, EmailForm, Mark, NameField, SubmitButton } from "./form-controls";
@@ -79,7 +79,7 @@ function WayInForm({ purpose, link, refused, passkeys, externalSignIn }: WayInFo
       {refused?.errors?.passkey && <Notice role="alert">{refused.errors.passkey}</Notice>}
       <Form method="post" action={addressOf(link)}>
         <input type="hidden" name="token" value={token} />
-        {returnTo && <input type="hidden" name={returnToName} value={returnTo} />}
+        {returnTo && <input type="hidden" name="return_to" value={returnTo} />}
         <EmailField value={email} readOnly error={refused?.errors?.email} />
         {purpose === "register" && <NameField defaultValue={name} error={refused?.errors?.name} />}
         <NewPasswordFields of="Password" email={email} errors={refused?.errors ?? {}} />
@@ -112,7 +112,7 @@ function PasskeyInstead({ purpose, link, or }: PasskeyInsteadProps) {
     setIsKnown(passkey === "known");
     if (passkey === null || passkey === "known") return;
     const name = document.querySelector<HTMLInputElement>("input[name=name]")?.value;
-    const fields = { email, token, passkey, ...(name && { name }), ...(returnTo && { [returnToName]: returnTo }) };
+    const fields = { email, token, passkey, ...(name && { name }), ...(returnTo && { return_to: returnTo }) };
     submit(fields, { method: "post", action: addressOf(link) });
   }
 

@@ -2,7 +2,7 @@ import { Link, useLocation, useSearchParams } from "@remix-run/react";
 import { type ReactNode, useEffect } from "react";
 import { languages } from "#server/languages/languages";
 import { mailtoUrl } from "#server/rules";
-import { returnToName, withReturnTo } from "~/answers/return-to";
+import { withReturnTo } from "~/answers/return-to";
 import { Text, usePage } from "~/document/page-context";
 import { errorTexts } from "~/document/title";
 
@@ -105,7 +105,7 @@ function Fault({ requestId }: { requestId: string | undefined }) {
 /** For every page about passwords, with `PASSWORDS=off`. */
 export function NoPasswords() {
   const { t, passwordless } = usePage();
-  const returnTo = useSearchParams()[0].get(returnToName);
+  const returnTo = useSearchParams()[0].get("return_to");
   return (
     <Page title={t("noPasswords.title")}>
       <p>{t("noPasswords.text", { provider: passwordless ?? "" })}</p>

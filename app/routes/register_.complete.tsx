@@ -4,7 +4,6 @@ import { config } from "#server/config";
 import { completeRegistration, invitationOf, isRegistrationLinkLive } from "#server/features/visitor/registration";
 import { providerLabel } from "#server/provider/label";
 import { allowSignIn, respond, unprocessable } from "~/answers/responses";
-import { returnToName } from "~/answers/return-to";
 import { CookiesBlocked } from "~/components/cookies-blocked";
 import { ExternalSignIn } from "~/components/external-sign-in";
 import { MailedLinkPage } from "~/components/mailed-link-page";
@@ -33,7 +32,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     allowSignIn(request, returnTo);
     return {
       ...link,
-      ...(returnTo && { [returnToName]: returnTo }),
+      ...(returnTo && { return_to: returnTo }),
       registrationClosed,
       ...(invited && { name: invited.name, invited }),
     };
@@ -42,13 +41,13 @@ export function loader({ request }: LoaderFunctionArgs) {
 
 export function action({ request }: ActionFunctionArgs) {
   return respond(async () => {
-    const { fields, typed } = await readFields(request, ...wayInFields, "name", returnToName);
-    const returnTo = allowedReturn(fields[returnToName]);
+    const { fields, typed } = await readFields(request, ...wayInFields, "name", "return_to");
+    const returnTo = allowedReturn(fields.return_to);
     const t = textsFor(request);
     const refuse = (why: Pick<LinkRefusal, "invalidLink" | "errors">) => {
       allowSignIn(request, returnTo);
-      const { [returnToName]: _, ...link } = typed;
-      return unprocessable<LinkRefusal>({ typed: { ...link, ...(returnTo && { [returnToName]: returnTo }) }, ...why });
+      const { return_to: _, ...link } = typed;
+      return unprocessable<LinkRefusal>({ typed: { ...link, ...(returnTo && { return_to: returnTo }) }, ...why });
     };
     const done = await completeRegistration(visitorOf(request), fields);
     if (done === "invalid_link") return refuse({ invalidLink: t("link.invalid") });

@@ -3,12 +3,11 @@ import { originOf } from "#server/door/request-facts";
 import { inAppBrowser } from "#server/features/visitor/in-app-browser";
 import { allowedTarget } from "#server/origins/return-to";
 import { parseMaxAge } from "#server/rules";
-import { returnToName } from "~/answers/return-to";
 import { userAgentOf } from "./visitor";
 
 /** The target of the page's `return_to`; `null` if the parameter is absent, repeated or not allowed. */
 export function returnToOf(request: Request): string | null {
-  const [text, ...more] = new URL(request.url).searchParams.getAll(returnToName);
+  const [text, ...more] = new URL(request.url).searchParams.getAll("return_to");
   return text === undefined || more.length > 0 ? null : allowedReturn(text);
 }
 
