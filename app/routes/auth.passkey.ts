@@ -51,7 +51,7 @@ async function begin(request: Request, purpose: AskedPurpose, link: LinkParamete
   return owner && startAddingPasskey(owner, purpose);
 }
 
-/** Answers by Responses: of a route without a page, Remix keeps no status of `data`. @param text an answer, as JSON */
+/** Returns Responses: without a page, Remix drops the status of `data`. @param text an answer, as JSON */
 async function signInBy(request: Request, text: string) {
   const visitor = visitorOf(request);
   const t = answersIn(visitor.language);

@@ -58,7 +58,7 @@ async function backUpTo(take: Take): Promise<void> {
   }
 }
 
-/** Writes beside the file, and links what is whole: the file is never a part of a backup, and never another file. */
+/** Writes a temporary file and links it when complete: FILE is never partial, never overwritten. */
 async function writeWhole(file: string, write: (handle: FileHandle) => Promise<void>): Promise<void> {
   const unfinished = `${file}.${process.pid}.unfinished`;
   const leaveNothing = () => {

@@ -24,7 +24,7 @@ export async function distrustEarlierUser(em: EntityManager, user: User, isNewLi
 /**
  * What is in question in the account of a session.
  * @returns `passkeys`: the usable ones in question. `ofWay`: since when the way that began the session is in question.
- * `inherited`: since when a way in that the session adds would be, because it began by a way in question or before a
+ * `inherited`: the `questionedAt` of a way in that this session adds, because it began by a way in question or before a
  * question. The last two are `null` where nothing is in question
  */
 export async function questionsFor(em: EntityManager, user: User, session: Session) {

@@ -42,7 +42,7 @@ const noName = /^(?:ENOTFOUND|EAI_AGAIN|ENODATA)$/;
 const noRoute = /^(?:ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL)$/;
 const untrusted = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/;
 
-/** A navigation and a script's request, by somebody who names a user that nobody is. */
+/** Headers of a navigation and of a script, with a forged user. */
 const nobody = "doctor@latchkey.invalid";
 const forgedUser = { "Remote-User": nobody, Remote_User: nobody, "Remote-Email": nobody, "Remote-Token": "forged" };
 const navigation = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", Accept: "text/html" };

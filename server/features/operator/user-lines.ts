@@ -30,7 +30,7 @@ const wrongGroups = `is not a list of at most ${maxGroups} groups`;
 
 const parsedGroups = z.array(z.string(wrongGroups), wrongGroups).refine(areGroups, wrongGroups).transform(sortedGroups);
 
-/** The columns of a user that no other system has. */
+/** Columns that are not imported. */
 type NotInLines =
   | "pictureUrl"
   | "idpGroups"
