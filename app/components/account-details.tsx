@@ -7,14 +7,14 @@ import { ActionForm, Address, MomentLine, ProtectedAction, Row, Section, useRefu
 import { EmailField, NameField, SubmitButton } from "./form-controls";
 
 /** The signed-in user. If the picture cannot be loaded, the first letter is visible. */
-export function Person({ name, email, picture }: { name: string | null; email: string; picture: string | null }) {
+export function Person({ name, email, pictureUrl }: { name: string | null; email: string; pictureUrl: string | null }) {
   const t = useTexts();
   return (
     <div className="person">
       <div>
         <span className="avatar" aria-hidden="true">
           {/\p{L}\p{M}*/u.exec(`${name ?? ""} ${email}`)?.[0]}
-          {picture && <img src={picture} alt="" referrerPolicy="no-referrer" />}
+          {pictureUrl && <img src={pictureUrl} alt="" referrerPolicy="no-referrer" />}
         </span>
         <p>
           {name && <bdi className="name">{name}</bdi>}

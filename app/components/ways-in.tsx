@@ -7,25 +7,25 @@ import { NewPasswordFields, PasswordField } from "./password-field";
 interface WaysInProps {
   email: string;
   name: string | null;
-  password: boolean;
-  linked: boolean;
-  linkQuestioned: boolean;
+  hasPassword: boolean;
+  isLinked: boolean;
+  isLinkQuestioned: boolean;
   canConnect: boolean;
   provider: string;
   /** `null` while passkeys are off. */
   passkeys: PasskeysOfAccount | null;
 }
 
-export function WaysIn({ email, name, password, linked, linkQuestioned, canConnect, provider, passkeys }: WaysInProps) {
+export function WaysIn({ hasPassword, isLinked, canConnect, provider, passkeys, ...user }: WaysInProps) {
   const { t, passwordless } = usePage();
-  const isLinked = linked && !linkQuestioned;
+  const isOwnLink = isLinked && !user.isLinkQuestioned;
   const hasPasskey = passkeys?.items.some(({ questioned }) => !questioned);
   return (
     <Section title={t("account.waysIn")}>
-      {password && (
-        <Row name={t("account.emailAndPassword")} detail={<Address email={email} />}>
-          <ChangePassword email={email} />
-          {(isLinked || hasPasskey) && (
+      {hasPassword && (
+        <Row name={t("account.emailAndPassword")} detail={<Address email={user.email} />}>
+          <ChangePassword email={user.email} />
+          {(isOwnLink || hasPasskey) && (
             <ProtectedAction
               label={t("account.remove")}
               how={t("account.removePasswordWarning")}
@@ -36,21 +36,21 @@ export function WaysIn({ email, name, password, linked, linkQuestioned, canConne
           )}
         </Row>
       )}
-      {!password && passwordless === null && (
+      {!hasPassword && passwordless === null && (
         <Row
           name={t("account.emailAndPassword")}
-          detail={linked && !passkeys?.items.length && t("account.onlyProvider", { provider })}
+          detail={isLinked && !passkeys?.items.length && t("account.onlyProvider", { provider })}
         >
           <ActionForm intent="send-password-link" submit={t("account.setPassword")} />
         </Row>
       )}
-      {isLinked && <ConnectedProvider {...{ provider, password, passkeys }} />}
+      {isOwnLink && <ConnectedProvider {...{ provider, hasPassword, passkeys }} />}
       {canConnect && (
         <Row name={provider} detail={t("account.notConnected")}>
           <ActionForm intent="connect-provider" submit={t("account.connect", { provider })} />
         </Row>
       )}
-      {passkeys && <Passkeys {...passkeys} email={email} userName={name} />}
+      {passkeys && <Passkeys {...passkeys} email={user.email} userName={user.name} />}
     </Section>
   );
 }
@@ -86,10 +86,10 @@ function ChangePassword({ email }: { email: string }) {
 }
 
 /** The ways to sign in that are in question, because somebody else may have added them. */
-export function Questions({ linked, linkQuestioned, password, provider, passkeys }: WaysInProps) {
+export function Questions({ isLinked, isLinkQuestioned, hasPassword, provider, passkeys }: WaysInProps) {
   const t = useTexts();
   const questioned = passkeys?.items.filter((passkey) => passkey.questioned) ?? [];
-  const isLinkInQuestion = linked && linkQuestioned;
+  const isLinkInQuestion = isLinked && isLinkQuestioned;
   if (questioned.length === 0 && !isLinkInQuestion) return null;
   return (
     <Section title={t("questions.title")} lead={t("questions.lead")}>
@@ -101,7 +101,7 @@ export function Questions({ linked, linkQuestioned, password, provider, passkeys
         </PasskeyRow>
       ))}
       {isLinkInQuestion && (
-        <ConnectedProvider {...{ provider, password, passkeys }}>
+        <ConnectedProvider {...{ provider, hasPassword, passkeys }}>
           <ActionForm intent="keep-provider" submit={t("questions.keep")} />
         </ConnectedProvider>
       )}
@@ -109,11 +109,11 @@ export function Questions({ linked, linkQuestioned, password, provider, passkeys
   );
 }
 
-type ConnectedProviderProps = PropsWithChildren<Pick<WaysInProps, "provider" | "password" | "passkeys">>;
+type ConnectedProviderProps = PropsWithChildren<Pick<WaysInProps, "provider" | "hasPassword" | "passkeys">>;
 
-function ConnectedProvider({ provider, password, passkeys, children }: ConnectedProviderProps) {
+function ConnectedProvider({ provider, hasPassword, passkeys, children }: ConnectedProviderProps) {
   const { t, passwordless } = usePage();
-  const canDisconnect = passwordless === null && (password || Boolean(passkeys?.items.length));
+  const canDisconnect = passwordless === null && (hasPassword || Boolean(passkeys?.items.length));
   return (
     <Row name={provider} detail={t("account.isConnected")}>
       {children}

@@ -34,30 +34,22 @@ export const handle = titled("common.accountTitle");
 export function loader({ request }: LoaderFunctionArgs) {
   return respond(async () => {
     const owner = await requireUser(request, accountLogin());
-    const {
-      name,
-      email,
-      pictureUrl: picture,
-      hasPassword: password,
-      isLinked: linked,
-      isLinkQuestioned: linkQuestioned,
-      isUndeliverable: undeliverable,
-    } = owner.user;
+    const { name, email, pictureUrl, hasPassword, isLinked, isLinkQuestioned, isUndeliverable } = owner.user;
     const sessions = await activeSessions(owner.user.id);
     const passkeys = offersPasskeys(factsOf(request).origin) ? await passkeysByUse(owner.user.id) : null;
     const { offer, headers } = passkeyOffer(request, owner, passkeys);
     const provider = providerLabel(owner.language);
     allowLogOut(request, null);
-    const consent = linked ? null : consentOrigin();
+    const consent = isLinked ? null : consentOrigin();
     if (consent !== null) allowFormTarget(request, consent);
     const told = toldOnce(request);
     const removedPasskey = told.get("passkey");
     const { searchParams } = new URL(request.url);
     const page = {
       account: owner.user.id,
-      user: { name, email, picture, password, linked, linkQuestioned, undeliverable },
+      user: { name, email, pictureUrl, hasPassword, isLinked, isLinkQuestioned, isUndeliverable },
       provider,
-      canConnect: provider !== null && !linked,
+      canConnect: provider !== null && !isLinked,
       passkeys: passkeys && { ...shownPasskeys(owner, passkeys), ...offer },
       sessions: shownSessions(owner, sessions),
       unbound: config().deviceBoundSessions && !sessions.some(({ id, isBound }) => isBound && id === owner.sessionId),
@@ -128,7 +120,7 @@ export default function Dashboard() {
           </Notice>
         )}
       </KeptNotice>
-      {user.undeliverable && (
+      {user.isUndeliverable && (
         <Notice role="status" look="warning">
           <Text
             of="account.undeliverable"

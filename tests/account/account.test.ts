@@ -36,12 +36,12 @@ describe("the page", () => {
   test.each(unsafe)("has no picture of %s", { tags: "1.2.2" }, async (url) => {
     const id = await latchkey.createUser();
     await latchkey.execute("update users set picture_url = ?", [url]);
-    expect(await openAccount(await latchkey.signedIn(id))).toMatchObject({ data: { user: { picture: null } } });
+    expect(await openAccount(await latchkey.signedIn(id))).toMatchObject({ data: { user: { pictureUrl: null } } });
   });
 
   test("has no connected provider while external sign-in is off", async () => {
     const cookie = await latchkey.signedIn({ idpId: "42" });
-    expect(await openAccount(cookie)).toMatchObject({ data: { user: { linked: false }, canConnect: false } });
+    expect(await openAccount(cookie)).toMatchObject({ data: { user: { isLinked: false }, canConnect: false } });
   });
 
   describe("of a user with two sessions", () => {
@@ -64,11 +64,11 @@ describe("the page", () => {
         user: {
           name: "Ada",
           email: "ada@example.com",
-          picture: "https://pictures.example/ada.png",
-          password: true,
-          linked: true,
-          linkQuestioned: false,
-          undeliverable: false,
+          pictureUrl: "https://pictures.example/ada.png",
+          hasPassword: true,
+          isLinked: true,
+          isLinkQuestioned: false,
+          isUndeliverable: false,
         },
         provider: "Google",
         passkeys: {

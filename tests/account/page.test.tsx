@@ -21,9 +21,9 @@ const other = {
 const ada = {
   name: "Ada",
   email: "ada@example.com",
-  picture: "https://pictures.example/ada.png",
-  password: true,
-  linked: true,
+  pictureUrl: "https://pictures.example/ada.png",
+  hasPassword: true,
+  isLinked: true,
 };
 
 const loaded = {
@@ -71,7 +71,7 @@ test.each([
 });
 
 test("the owner reads what to do if mails to the address do not arrive", async () => {
-  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, undeliverable: true } } });
+  await renderPage("/dashboard", Dashboard, { loaded: { ...loaded, user: { ...ada, isUndeliverable: true } } });
   const link = screen.getByRole<HTMLAnchorElement>("link", { name: "Change the address" });
   expect(link.parentElement?.textContent).toBe("Our mails to ada@example.com do not arrive. Change the address.");
   expect(link.closest(".warning")?.getAttribute("role")).toBe("status");
@@ -81,7 +81,7 @@ test("the owner reads what to do if mails to the address do not arrive", async (
 
 test("the link to the form of the address opens it and moves the focus there", async () => {
   const { user } = await renderPage("/dashboard", Dashboard, {
-    loaded: { ...loaded, user: { ...ada, undeliverable: true } },
+    loaded: { ...loaded, user: { ...ada, isUndeliverable: true } },
   });
   await user.click(screen.getByRole("link", { name: "Change the address" }));
   const field = screen.getByLabelText("New email address");
@@ -144,7 +144,7 @@ test("the account page says which session is bound to its device", async () => {
 });
 
 test("without passwords no password is shown or offered", async () => {
-  const user = { ...ada, password: false };
+  const user = { ...ada, hasPassword: false };
   const content = { ...english, passwordless: "Google" };
   await open({ user }, { content });
   const ways = section("How you sign in");
@@ -158,15 +158,15 @@ test.each([
 ])("who has a passkey can disconnect the provider %s (%s: %i button)", async (_when, passwordless, buttons) => {
   const passkey = { id: "1", name: "Phone", added: own.since, used: null, backedUp: true, questioned: false };
   const passkeys = { ...noPasskeys, items: [passkey] };
-  await open({ user: { ...ada, password: false }, passkeys }, { content: { ...english, passwordless } });
+  await open({ user: { ...ada, hasPassword: false }, passkeys }, { content: { ...english, passwordless } });
   expect(screen.queryAllByText("Disconnect")).toHaveLength(buttons);
 });
 
 test.each([
   ["https://pictures.example/ada.png", true],
   [null, false],
-])("the picture %s is shown: %s", async (picture, shown) => {
-  await open({ user: { ...ada, picture } });
+])("the picture %s is shown: %s", async (pictureUrl, shown) => {
+  await open({ user: { ...ada, pictureUrl } });
   expect(document.querySelector("main img") !== null).toBe(shown);
 });
 
@@ -176,7 +176,7 @@ test.each([
   ["アダ", "ア"],
   [null, "a"],
 ])("without a picture the name %s is shown as the letter %s", async (name, letter) => {
-  await open({ user: { ...ada, name, picture: null } });
+  await open({ user: { ...ada, name, pictureUrl: null } });
   expect(document.querySelector(".avatar")?.textContent).toBe(letter);
 });
 
@@ -201,8 +201,8 @@ test("the password can be removed where the provider is left", async () => {
 });
 
 test.each([
-  ["is the only way in", { linked: false, linkQuestioned: false }],
-  ["is the only way in beside one in question", { linked: true, linkQuestioned: true }],
+  ["is the only way in", { isLinked: false, isLinkQuestioned: false }],
+  ["is the only way in beside one in question", { isLinked: true, isLinkQuestioned: true }],
 ])("a password that %s has no button that removes it", async (_which, ways) => {
   await open({ user: { ...loaded.user, ...ways } });
   expect(labelsOf("Email and password")).toEqual(["Change"]);
@@ -402,29 +402,29 @@ test("a page of an old sign-in says before a form is filled in that a new one wi
 });
 
 test("without a password the provider cannot be disconnected", async () => {
-  await open({ user: { ...ada, password: false } });
+  await open({ user: { ...ada, hasPassword: false } });
   expect(screen.queryByText(/^Disconnect/)).toBeNull();
 });
 
 test("without a password the page says to set one before the provider is disconnected", async () => {
-  await open({ user: { ...ada, password: false } });
+  await open({ user: { ...ada, hasPassword: false } });
   screen.getByText("Your only way in is Google. To be able to disconnect it, set a password first.");
   expect(screen.getByRole("button", { name: "Set a password by mail" })).toBeTruthy();
 });
 
 test("an account without a way in is not told that the provider is one", async () => {
-  await open({ user: { ...ada, password: false, linked: false } });
+  await open({ user: { ...ada, hasPassword: false, isLinked: false } });
   expect(screen.queryByText(/only way in/)).toBeNull();
 });
 
 test("without a password none can be changed", async () => {
-  await open({ user: { ...ada, password: false } });
+  await open({ user: { ...ada, hasPassword: false } });
   expect(within(screen.getByRole("group", { name: "Email and password" })).queryByText("Change")).toBeNull();
   expect(screen.queryByLabelText("Current password")).toBeNull();
 });
 
 test("an account that is not linked has no button to disconnect", async () => {
-  await open({ user: { ...ada, linked: false } });
+  await open({ user: { ...ada, isLinked: false } });
   expect(section("How you sign in").getAllByRole("listitem")).toHaveLength(1);
   expect(screen.queryByText(/^Disconnect/)).toBeNull();
 });

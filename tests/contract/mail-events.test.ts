@@ -291,9 +291,9 @@ describe("an undeliverable address", () => {
 
   test("is told on the account page", async () => {
     const cookie = await latchkey.signedIn((await latchkey.execute<{ id: string }>("select id from users"))[0]?.id);
-    expect((await openAccount(cookie)).data.user.undeliverable).toBe(false);
+    expect((await openAccount(cookie)).data.user.isUndeliverable).toBe(false);
     await bounce();
-    expect((await openAccount(cookie)).data.user.undeliverable).toBe(true);
+    expect((await openAccount(cookie)).data.user.isUndeliverable).toBe(true);
   });
 
   test("is one no longer after a reset", async () => {

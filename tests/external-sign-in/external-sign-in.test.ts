@@ -147,7 +147,7 @@ describe("a sign-in with a verified address", () => {
     const linked = { idp_id: "1001", idp_issuer: "google", name: shown[0], picture_url: shown[1] };
     expect(await users()).toEqual([{ ...before, id, ...linked }]);
     const { data } = await openAccount(`session=${outcome.cookies.session}`);
-    expect(data.user).toMatchObject({ password: true, linked: true });
+    expect(data.user).toMatchObject({ hasPassword: true, isLinked: true });
   });
 
   test("keeps a password account's password when it links it", async () => {

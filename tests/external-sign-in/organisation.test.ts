@@ -165,7 +165,7 @@ describe("PASSWORDS=off", () => {
   test("the account page has no password", async () => {
     off();
     const cookie = await latchkey.signedIn({ idpId: "1001" });
-    expect((await openAccount(cookie)).data.user).toMatchObject({ password: false, linked: true });
+    expect((await openAccount(cookie)).data.user).toMatchObject({ hasPassword: false, isLinked: true });
   });
 
   test.each(["send-password-link", "change-password"])(

@@ -356,7 +356,7 @@ describe("the issuer of an id", () => {
   test("an id of another issuer than the configured one is shown as not connected on the account page", async () => {
     const cookie = await latchkey.signedIn({ idpId: "77" });
     await latchkey.execute("update users set idp_issuer = 'github'");
-    expect((await openAccount(cookie)).data).toMatchObject({ user: { linked: false }, canConnect: true });
+    expect((await openAccount(cookie)).data).toMatchObject({ user: { isLinked: false }, canConnect: true });
   });
 });
 

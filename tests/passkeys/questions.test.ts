@@ -32,7 +32,7 @@ async function asked(cookie: string) {
   const items: { name: string; questioned: boolean }[] = data.passkeys.items;
   return {
     passkeys: items.filter(({ questioned }) => questioned).map(({ name }) => name),
-    provider: data.user.linkQuestioned,
+    provider: data.user.isLinkQuestioned,
   };
 }
 

@@ -136,7 +136,7 @@ describe("the link", () => {
     const done = await registerWith(await registrationLink(latchkey), password);
     expect(done).toMatchObject({ status: 302, location: "/dashboard" });
     const { data } = await openAccount(`session=${done.cookies.session}`);
-    expect(data.user).toMatchObject({ email: "grace@example.com", password: true, linked: false });
+    expect(data.user).toMatchObject({ email: "grace@example.com", hasPassword: true, isLinked: false });
   });
 
   test("is told to its owner once", async () => {
