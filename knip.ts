@@ -3,7 +3,8 @@ import { defineConfig } from "knip/config";
 export default defineConfig({
   entry: [
     "mikro-orm.config.ts",
-    "server/processes.ts",
+    "server/{serve.js,processes.ts}",
+    "demo/start.ts",
     "lint/*.ts",
     "app/entry.{client,server}.tsx",
     "app/routes/**/*.{ts,tsx}",

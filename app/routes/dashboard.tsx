@@ -24,7 +24,7 @@ import { Notice, Page } from "~/components/page";
 import { Questions, WaysIn } from "~/components/ways-in";
 import { Text, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
-import { noticeCookie, toldOnce } from "~/visitor/cookies";
+import { noticeCookie, noticeOnce } from "~/visitor/cookies";
 import { accountLogin, allowLogOut, mustSignInAgain, requireUser } from "~/visitor/session";
 
 export { pageHeaders as headers } from "~/answers/responses";
@@ -42,7 +42,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     allowLogOut(request, null);
     const consent = isLinked ? null : consentOrigin();
     if (consent !== null) allowFormTarget(request, consent);
-    const told = toldOnce(request);
+    const told = noticeOnce(request);
     const removedPasskey = told.get("passkey");
     const { searchParams } = new URL(request.url);
     const page = {

@@ -18,7 +18,7 @@ import { PasswordField } from "~/components/password-field";
 import { Text, usePage, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
-import { lastWay, loginAddressCookie, noticeCookie, sessionTokens, toldOnce } from "~/visitor/cookies";
+import { lastWay, loginAddressCookie, noticeCookie, noticeOnce, sessionTokens } from "~/visitor/cookies";
 import { failureShown } from "~/visitor/oauth-attempt";
 import { inAppBrowserOf, maxAgeOf, returnToOf } from "~/visitor/page-query";
 import { followsForm, providerLogoutLink, requireGuest, signIn } from "~/visitor/session";
@@ -37,7 +37,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     const provider = providerLabel(languageOf(request));
     const restarts = failure?.canRestart && provider !== null && signedInAs === null;
     const notice = new URL(request.url).searchParams.get("notice");
-    const sessionEnded = notice === null && toldOnce(request).get("notice") === "session_ended";
+    const sessionEnded = notice === null && noticeOnce(request).get("notice") === "session_ended";
     const hasTwoSessions = sessionTokens(request).length > 1; // neither counts: a sign-in would lead back to this page
     const inApp = inAppBrowserOf(request);
     const isQuiet = notice === null && !sessionEnded && inApp === null;

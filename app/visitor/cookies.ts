@@ -9,7 +9,7 @@ import { DEVICE_LIFETIME_MS, PASSKEY_CHALLENGE_TTL_MS, type SignInWay, signInWay
 export const sentPairs = (request: Request, pattern: RegExp) =>
   (request.headers.get("Cookie") ?? "").split(/; */).filter((pair) => pattern.test(pair));
 
-export const toldOnce = (request: Request) => new URLSearchParams(noticeCookie.read(request) ?? "");
+export const noticeOnce = (request: Request) => new URLSearchParams(noticeCookie.read(request) ?? "");
 
 /** On an https origin, no sibling host can set it (RFC 6265bis, section 4.1.3.2). */
 const hostCookie = (name: string, lifetime: number) =>

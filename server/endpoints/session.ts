@@ -1,4 +1,4 @@
-import { sidOf } from "../accounts/sessions/told-ends";
+import { sidOf } from "../accounts/sessions/announced-ends";
 import { type Answer, json } from "../door/endpoint-answers";
 import { notSignedIn } from "../door/request-facts";
 import { sessionCookieIn } from "../door/session-cookies";

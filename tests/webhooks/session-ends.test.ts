@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { sidOf } from "#server/accounts/sessions/told-ends";
+import { sidOf } from "#server/accounts/sessions/announced-ends";
 import { purgeExpired } from "#server/features/operator/purge";
 import { endEverySession, setEmail, suspendUser } from "#server/features/operator/user-access";
 import { deleteAccount } from "#server/features/owner/account-deletion";

@@ -19,8 +19,8 @@ import { offerBinding } from "../session-binding/offer";
 import { noticeLanguage } from "../users/changes";
 import { type Author, eventValues, eventWriting } from "../users/history";
 import { lockUser } from "../users/users";
+import { announceEnds, type EndedSession } from "./announced-ends";
 import { rememberDevice } from "./devices";
-import { announceEnds, type EndedSession } from "./told-ends";
 
 /** The condition for a live session; its values are those of `livenessAt`. */
 export const liveSql = "expires_at > ? and last_seen_at > ?";

@@ -1,4 +1,4 @@
-import { sidOf } from "../../accounts/sessions/told-ends";
+import { sidOf } from "../../accounts/sessions/announced-ends";
 import { config } from "../../config";
 import { query } from "../../database/unit-of-work";
 import type { Finders, VerifiedUser } from "../../door/forward-authentication";
