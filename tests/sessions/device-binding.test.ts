@@ -446,7 +446,9 @@ describe("a refresh", () => {
 
   test("gets a challenge, as each of 400 of one client does", async () => {
     const browser = await registered();
-    const answers = await Promise.all(Array.from({ length: 400 }, () => browser.refresh(null)));
+    const hundred = () => Promise.all(Array.from({ length: 100 }, () => browser.refresh(null)));
+    // All 400 at once can wait for longer than the pool allows, on a busy machine.
+    const answers = [...(await hundred()), ...(await hundred()), ...(await hundred()), ...(await hundred())];
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([403]));
     for (const { headers } of answers) expect(challengeIn(headers)).toMatch(/^[0-9a-f]{64}$/);
   });
