@@ -11,7 +11,7 @@ import { type Program, startProgram } from "./processes";
 import { seed } from "./seed";
 
 const tsx = ["--import", "tsx"];
-const [, , ...serve] = packageJson.scripts.serve.split(" ");
+const serve = packageJson.scripts.serve.replace("exec node ", "").split(" ");
 
 export interface EnvironmentOptions {
   processes?: number;

@@ -26,8 +26,8 @@ for (const file of files) {
   for (const [caller, { later }] of uses) {
     for (const called of later) {
       if (called.pos > caller.pos || atLoad.has(called) || callsBack(called, caller)) continue;
-      const [below, above] = [called, caller].map((statement) => nameOfFunction(statement)?.text ?? "a statement");
-      console.error(`${file}: ${below} stands above its caller ${above}`);
+      const callerName = nameOfFunction(caller)?.text ?? "a statement";
+      console.error(`${file}: ${nameOfFunction(called)?.text} stands above its caller ${callerName}`);
       process.exitCode = 1;
     }
   }

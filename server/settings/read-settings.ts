@@ -50,7 +50,8 @@ const declared = Object.values(settings).flatMap((group) => Object.entries<Setti
  */
 export function ignoredSettings(environment: Environment): string[] {
   const file = existsSync(".env") ? readFileSync(".env", "utf8") : "";
-  const inFile = Object.keys(parseEnv(file)).map((name) => name.replace(/.*\n/s, "")); // Node: all before the next `=`
+  // Node takes a line without `=` for the beginning of the next name.
+  const inFile = Object.keys(parseEnv(file)).map((name) => name.replace(/.*\n/s, ""));
   const unknown = new Set([...inFile, ...Object.keys(environment)].filter((name) => !name.includes("\n")));
   const found = [...unknown]
     .filter((name) => !names.includes(name) && !isOfOthers(name))
@@ -60,13 +61,13 @@ export function ignoredSettings(environment: Environment): string[] {
       return inFile.includes(name) ? [`${name} in .env is not a setting`] : [];
     });
   return [
-    ...linesWithoutName(file).map((line) => `Line ${line} of .env has no =: it and the setting after it are ignored`),
+    ...linesWithoutEquals(file).map((line) => `Line ${line} of .env has no =: it and the setting after it are ignored`),
     ...found,
   ];
 }
 
-/** Their numbers. A quoted value may have several lines. */
-function linesWithoutName(file: string): number[] {
+/** The numbers of the lines without `=`. A quoted value may have several lines. */
+function linesWithoutEquals(file: string): number[] {
   const unquoted = file.replace(/=\s*(["'`]).*?\1/gs, (value) => value.replace(/[^\n]+/g, "="));
   return unquoted.split("\n").flatMap((line, index) => (/^\s*(?:#|$)|=/.test(line) ? [] : [index + 1]));
 }

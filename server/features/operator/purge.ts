@@ -48,7 +48,7 @@ export async function purgeExpired(): Promise<void> {
   if (folder !== null) await keepUp(join(folder, databaseFolder));
 }
 
-/** The entities with an `expiresAt` that alone decides: a session can end earlier. */
+/** The entities that end at their `expiresAt`. A session can end earlier. */
 const expiring = entities
   .filter((entity) => entity !== Session && "expiresAt" in entity.meta.properties)
   .map(({ meta }) => meta.className);
