@@ -2,8 +2,9 @@ import type { EntityManager } from "@mikro-orm/postgresql";
 import { config } from "../../config";
 import { sha256 } from "../../crypto/tokens";
 import { User } from "../../database/entities";
-import { beforeCommit } from "../../database/unit-of-work";
+import { afterCommit, beforeCommit } from "../../database/unit-of-work";
 import type { SessionEnd, ToldSessionEnd } from "../../events/events";
+import { logEvent } from "../../log";
 import { announce } from "../users/changes";
 
 /** A session that was deleted or renewed. */
@@ -14,6 +15,14 @@ export interface EndedSession {
   isLive: boolean;
 }
 
+/** Logs the ends once they are committed, in one event for each user, and announces them. */
+export function reportEnds(em: EntityManager, reason: SessionEnd, ended: readonly EndedSession[]): void {
+  for (const [userId, { length: count }] of byUser(ended)) {
+    afterCommit(em, () => logEvent({ event: "session.ended", userId, reason, count }));
+  }
+  announceEnds(em, reason, ended);
+}
+
 const batch = 1_000; // users in memory
 
 /**
@@ -22,19 +31,23 @@ const batch = 1_000; // users in memory
  */
 export function announceEnds(em: EntityManager, reason: SessionEnd | "renewed", ended: readonly EndedSession[]): void {
   if (!config().webhook?.sessions || !isTold(reason)) return;
-  const sids = new Map<string, string[]>();
-  for (const { id, userId } of ended.filter(({ isLive }) => isLive)) {
-    sids.set(userId, [...(sids.get(userId) ?? []), sidOf(id)]);
-  }
-  if (sids.size === 0) return;
+  const live = byUser(ended.filter(({ isLive }) => isLive));
+  if (live.size === 0) return;
   beforeCommit(em, async () => {
     await em.flush(); // the webhook has the user after the change
-    const ids = [...sids.keys()];
+    const ids = [...live.keys()];
     while (ids.length > 0) {
       const users = await em.find(User, { id: ids.splice(0, batch) }, { disableIdentityMap: true });
-      await announce(em, "session.ended", users, ({ id }) => ({ sids: sids.get(id) ?? [], reason }));
+      const sidsOf = (userId: string) => (live.get(userId) ?? []).map(({ id }) => sidOf(id));
+      await announce(em, "session.ended", users, ({ id }) => ({ sids: sidsOf(id), reason }));
     }
   });
+}
+
+function byUser(ended: readonly EndedSession[]): Map<string, EndedSession[]> {
+  const users = new Map<string, EndedSession[]>();
+  for (const session of ended) users.set(session.userId, [...(users.get(session.userId) ?? []), session]);
+  return users;
 }
 
 const isTold = (reason: SessionEnd | "renewed"): reason is ToldSessionEnd =>

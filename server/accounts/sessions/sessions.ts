@@ -3,11 +3,9 @@ import { config } from "../../config";
 import { mintToken, sha256 } from "../../crypto/tokens";
 import { Session, type User } from "../../database/entities";
 import { preparedWithin } from "../../database/prepared";
-import { afterCommit } from "../../database/unit-of-work";
 import { ExternalSignInError } from "../../errors";
 import type { SessionEnd } from "../../events/events";
 import type { Language } from "../../languages/languages";
-import { logEvent } from "../../log";
 import { enqueue } from "../../queue/job-queue";
 import { maxSessions, type SignInWay } from "../../rules";
 import { browserName } from "../../visitor/browsers";
@@ -19,7 +17,7 @@ import { offerBinding } from "../session-binding/offer";
 import { noticeLanguage } from "../users/changes";
 import { type Author, eventValues, eventWriting } from "../users/history";
 import { lockUser } from "../users/users";
-import { announceEnds, type EndedSession } from "./announced-ends";
+import { announceEnds, type EndedSession, reportEnds } from "./announced-ends";
 import { rememberDevice } from "./devices";
 
 /** The condition for a live session; its values are those of `livenessAt`. */
@@ -51,8 +49,7 @@ export async function endSessionsOfTokens(em: EntityManager, tokens: string[]): 
   const hashes = tokens.map(sha256);
   const values = [hashes, ...livenessAt(new Date())];
   const ended = await preparedWithin<EndedSession>(em, "end-sessions-of-tokens", endOfTokens, values);
-  for (const { userId } of ended) logSessionEnd(em, userId, "logout", 1);
-  announceEnds(em, "logout", ended);
+  reportEnds(em, "logout", ended);
 }
 
 /** A sign-in that leaves a device behind. Only the cookie holds the device's raw token. */
@@ -146,10 +143,8 @@ export async function startSession(em: EntityManager, userId: string, signIn: Si
   const [ended] = await preparedWithin<EndedByStart>(em, "start-session", startOne, values);
   if (!ended) throw new Error("The statement returned no row.");
   if (ended.isLoggedOut) throw new ExternalSignInError("logged_out");
-  for (const { userId: replacedUserId } of ended.replaced) logSessionEnd(em, replacedUserId, "replaced", 1);
-  announceEnds(em, "replaced", ended.replaced);
-  logSessionEnd(em, userId, "too_many", ended.surplus.length);
-  announceEnds(em, "too_many", ended.surplus);
+  reportEnds(em, "replaced", ended.replaced);
+  reportEnds(em, "too_many", ended.surplus);
   return { token, expiresAt, userId, bindingChallenge: await offerBinding(em, id) };
 }
 
@@ -194,8 +189,7 @@ export async function endOtherAccess(
   await endEmailChanges(em, { user: userId });
   const values = [userId, sessionId, ...livenessAt(new Date())];
   const ended = await preparedWithin<EndedSession>(em, "end-sessions-of-user", endOthers, values);
-  logSessionEnd(em, userId, reason, ended.length);
-  announceEnds(em, reason, ended);
+  reportEnds(em, reason, ended);
   return { count: ended.length, kept: sessionId === null ? null : await renewSession(em, userId, sessionId) };
 }
 
@@ -237,13 +231,8 @@ export async function endAccessOfSession(em: EntityManager, userId: string, sess
   const values = [sessionId, userId, ...livenessAt(new Date())];
   const ended = await preparedWithin<EndedSession>(em, "end-session", endOne, values);
   if (ended.length > 0) await endEmailChanges(em, { user: userId });
-  logSessionEnd(em, userId, "ended_by_user", ended.length);
-  announceEnds(em, "ended_by_user", ended);
+  reportEnds(em, "ended_by_user", ended);
   return ended.length;
-}
-
-function logSessionEnd(em: EntityManager, userId: string, reason: SessionEnd, count: number): void {
-  if (count > 0) afterCommit(em, () => logEvent({ event: "session.ended", userId, reason, count }));
 }
 
 /** Locks the actor's user. `null` if the session has ended: a thief's late request must not succeed after a reset. */
