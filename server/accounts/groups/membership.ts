@@ -1,6 +1,6 @@
 import { config } from "../../config";
 import type { User } from "../../database/entities";
-import { configuredIssuer, isLinked } from "../provider/provider-identities";
+import { configuredIssuer, isLinked, linkedTo } from "../provider/provider-identities";
 import { maxGroups, sortedGroups } from "./names";
 
 type Member = Partial<Pick<User, "groups" | "idpGroups" | "idpId" | "idpIssuer">>;
@@ -22,10 +22,7 @@ export function ofGroup(name: string) {
 }
 
 /** MikroORM's condition for accounts with an id of the issuer whose groups count. */
-export const linkedForGroups = () => ({
-  idpId: { $ne: null },
-  $or: [{ idpIssuer: issuerOfGroups() }, { idpIssuer: null }],
-});
+export const linkedForGroups = () => linkedTo(issuerOfGroups());
 
 /** The issuer whose groups count; `null` without `IDP_GROUPS_CLAIM`. */
 const issuerOfGroups = () => (config().identityProvider?.groupsClaim ? configuredIssuer() : null);

@@ -21,13 +21,13 @@ export function identityOf(profile: Profile): Identity {
   return { id: profile.id, issuer };
 }
 
-/**
- * Whether the user has an id of the issuer, by default the configured one. An id without an issuer, of an old release,
- * counts for every issuer.
- */
+/** Whether the user has an id of the issuer, as `ofIssuer` says; by default of the configured one. */
 export function isLinked(user: Pick<User, "idpId" | "idpIssuer">, issuer = configuredIssuer()): boolean {
   return issuer !== null && user.idpId !== null && (user.idpIssuer ?? issuer) === issuer;
 }
+
+/** MikroORM's condition for accounts with an id of the issuer. */
+export const linkedTo = (issuer: string | null) => ({ idpId: { $ne: null }, ...ofIssuer(issuer) });
 
 /** MikroORM's condition for accounts without an id of the configured issuer. */
 export function notLinked() {
@@ -69,7 +69,13 @@ export const logoutKey = ({ id, issuer }: Identity): string => sha256(`sub ${iss
 export const isTaken = async (em: EntityManager, identity: Identity): Promise<boolean> =>
   (await em.count(User, hasIdentity(identity))) > 0;
 
-const hasIdentity = ({ id, issuer }: Identity) => ({ idpId: id, $or: [{ idpIssuer: issuer }, { idpIssuer: null }] });
+const hasIdentity = ({ id, issuer }: Identity) => ({ idpId: id, ...ofIssuer(issuer) });
+
+/** An id without an issuer, of an old release, counts for every issuer. */
+const ofIssuer = (issuer: string | null) => ({ $or: [{ idpIssuer: issuer }, { idpIssuer: null }] });
+
+/** The condition of `ofIssuer` in SQL. `issuer` is an expression. */
+export const ofIssuerSql = (issuer: string) => `coalesce(idp_issuer, ${issuer}) = ${issuer}`;
 
 export function link(user: User, { id, issuer }: Identity, { name, pictureUrl, groups }: Profile): void {
   user.idpId = id;

@@ -3,7 +3,7 @@ import { config } from "../../config";
 import { Passkey, type Session, type User } from "../../database/entities";
 import { preparedWithin } from "../../database/prepared";
 import { isUsable, usable, usableSql } from "../passkeys/relying-party";
-import { configuredIssuer, isLinked } from "../provider/provider-identities";
+import { configuredIssuer, isLinked, ofIssuerSql } from "../provider/provider-identities";
 
 const distrust = `
   with forgotten as (delete from devices where user_id = ?), ended as (delete from access_tokens where user_id = ?)
@@ -61,7 +61,7 @@ export function noWayIn() {
   const issuer = configuredIssuer();
   const values = [config().passwords.on, issuer, issuer, ...usableSql.values()];
   const none = (users: string) => `not coalesce(? and password_hash is not null
-    or coalesce(idp_issuer, ?) = ? and idp_id is not null
+    or ${ofIssuerSql("?")} and idp_id is not null
     or exists (select from passkeys where user_id = ${users}.id and ${usableSql.text}), false)`;
   return { suspendedAt: null, [raw(none, values)]: [] };
 }

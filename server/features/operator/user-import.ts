@@ -1,7 +1,7 @@
 import type { EntityManager, Knex } from "@mikro-orm/postgresql";
 import { kindInForce } from "../../accounts/passwords/password-hashing";
 import { costOf, withoutIterations } from "../../accounts/passwords/stored-hashes";
-import { configuredIssuer } from "../../accounts/provider/provider-identities";
+import { configuredIssuer, ofIssuerSql } from "../../accounts/provider/provider-identities";
 import { announce } from "../../accounts/users/changes";
 import { record } from "../../accounts/users/history";
 import { usersByAddress } from "../../accounts/users/users";
@@ -132,7 +132,7 @@ const findTaken = (lines: string) => `
   from ${lines} cross join lateral (
     select id from users where users.id = lines.id
     union
-    select id from users where idp_id = "idpId" and coalesce(idp_issuer, "idpIssuer") = "idpIssuer"
+    select id from users where idp_id = "idpId" and ${ofIssuerSql('"idpIssuer"')}
     limit 1
   ) as users
   where not exists (select from users as same where same.email = lines.email)`;
