@@ -4,7 +4,7 @@ import { kindOf } from "../../database/password-kinds";
 import { HashingOverloaded } from "../../errors";
 import { log } from "../../log";
 import type { Visitor } from "../../visitor/visitor";
-import { decoyOf, matchesHash, remainderOf, withoutIterations } from "./stored-hashes";
+import { decoyOf, matchesHash, parameterOf, remainderOf, withoutIterations } from "./stored-hashes";
 
 const parameters = { memorySize: 19_456, iterations: 2, parallelism: 1 }; // KiB; OWASP Password Storage Cheat Sheet
 const argon2id = new Argon2id(parameters);
@@ -101,6 +101,6 @@ function isFull(network: string): boolean {
 
 /** Whether a stored hash is not Argon2id, or was made with weaker parameters than those in force. */
 export function isOutdated(hash: string): boolean {
-  const [, memory, iterations] = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=\d+\$/.exec(hash) ?? [];
-  return Number(memory ?? 0) < parameters.memorySize || Number(iterations ?? 0) < parameters.iterations;
+  const kind = kindOf(hash) ?? ""; // no other algorithm has an `m` and a `t`
+  return !(parameterOf(kind, "m") >= memorySize && parameterOf(kind, "t") >= iterations);
 }

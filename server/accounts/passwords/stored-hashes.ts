@@ -7,15 +7,9 @@ import { kindOf } from "../../database/password-kinds";
 
 const argon2id = new Argon2id();
 
-const pbkdf2Kind = /^\$?pbkdf2[_-](sha256|sha512)\$(?:i=)?(\d+)/;
-const betterAuth = /^[0-9a-f]{32}:/;
-
-/** PBKDF2 of one digest is one kind: the work of a refused login depends on the highest number of iterations. */
-export const withoutIterations = (kind: string): string => kind.split("i=", 1).join();
-
 /** About how many ms of CPU a verification takes (Node.js 20, docs/moving.md). */
 export function costOf(kind: string): number {
-  const value = (name: string) => Number(new RegExp(`[,$]${name}=(\\d+)`).exec(kind)?.[1]);
+  const value = (name: string) => parameterOf(kind, name);
   if (kind.startsWith("$2b")) return 2 ** Number(kind.slice(4)) * 0.06;
   if (kind.startsWith("$scrypt")) return 2 ** value("ln") * value("r") * value("p") * 0.00043;
   if (kind.startsWith("$pbkdf2")) return value("i") * (kind.includes("sha512") ? 0.0009 : 0.00025);
@@ -24,10 +18,12 @@ export function costOf(kind: string): number {
 
 /** A decoy with the iterations that `hash` lacks in comparison to its kind's highest number of them. */
 export function remainderOf(kind: string, hash: string): string[] {
-  const [, digest = "", highest] = pbkdf2Kind.exec(kind) ?? [];
-  const lacking = Number(highest) - Number(pbkdf2Kind.exec(hash)?.[2]);
-  return lacking > 0 ? [decoyOf(pbkdf2KindOf(digest, lacking))] : [];
+  const lacking = parameterOf(kind, "i") - parameterOf(kindOf(hash) ?? "", "i");
+  return lacking > 0 ? [decoyOf(`${withoutIterations(kind)}i=${String(lacking).padStart(7, "0")}`)] : [];
 }
+
+/** PBKDF2 of one digest is one kind: the work of a refused login depends on the highest number of iterations. */
+export const withoutIterations = (kind: string): string => kind.split("i=", 1).join();
 
 /** A random hash, which takes as long to verify as any other of its kind. */
 export function decoyOf(kind: string): string {
@@ -38,9 +34,6 @@ export function decoyOf(kind: string): string {
 }
 
 const randomText = (bytes: number) => randomBytes(bytes).toString("base64").replaceAll("=", "");
-
-const pbkdf2KindOf = (digest: string, iterations: number) =>
-  `$pbkdf2-${digest}$i=${String(iterations).padStart(7, "0")}`;
 
 /**
  * Latchkey and Better Auth hash the NFKC form. Most imported hashes are of the typed text. The work depends on the
@@ -58,32 +51,38 @@ export async function matchesHash(hash: string, password: string): Promise<boole
 export const isSlowToNormalize = (text: string) => text.length > 512;
 
 async function matchesTyped(hash: string, typed: string): Promise<boolean> {
-  if (pbkdf2Kind.test(hash)) return matchesPbkdf2(hash, typed);
-  if (kindOf(hash)?.startsWith("$scrypt")) return matchesScrypt(hash, typed);
-  if (!hash.startsWith("$2")) return argon2.verify(hash, typed);
+  const kind = kindOf(hash) ?? "";
+  if (kind.startsWith("$pbkdf2")) return matchesPbkdf2(hash, kind, typed);
+  if (kind.startsWith("$scrypt")) return matchesScrypt(hash, kind, typed);
+  if (!kind.startsWith("$2b")) return argon2.verify(hash, typed);
   // bcrypt reads 72 bytes, here as in the system that made the hash. Some implementations end at a NUL: their hash
   // would match every password with the same beginning.
   return (await bcrypt.verify(typed, hash)) && !typed.includes("\0");
 }
 
 /** RFC 8018. Django takes the text of the salt. */
-async function matchesPbkdf2(hash: string, typed: string): Promise<boolean> {
-  const [, digest = "", iterations] = pbkdf2Kind.exec(hash) ?? [];
+async function matchesPbkdf2(hash: string, kind: string, typed: string): Promise<boolean> {
+  const digest = kind.startsWith("$pbkdf2-sha512") ? "sha512" : "sha256";
+  const iterations = parameterOf(kind, "i");
   const [salt = "", output = ""] = hash.split("$").slice(-2);
   const [expected, saltBytes] = [bytesOf(output), hash.startsWith("$") ? bytesOf(salt) : salt];
-  const derived = await promisify(pbkdf2)(typed, saltBytes, Number(iterations), expected.length, digest);
+  const derived = await promisify(pbkdf2)(typed, saltBytes, iterations, expected.length, digest);
   return timingSafeEqual(derived, expected);
 }
 
 /** RFC 7914. Shorter outputs are the beginning of this one, and take as long. Better Auth takes the salt's text. */
-async function matchesScrypt(hash: string, typed: string): Promise<boolean> {
-  const [, ln = 0, r, p] = /ln=(\d+),r=(\d+),p=(\d+)$/.exec(kindOf(hash) ?? "")?.map(Number) ?? [];
+async function matchesScrypt(hash: string, kind: string, typed: string): Promise<boolean> {
+  const [N, r, p] = [2 ** parameterOf(kind, "ln"), parameterOf(kind, "r"), parameterOf(kind, "p")];
   const [salt = "", output = ""] = hash.split(/[$:]/).slice(-2);
-  const isHex = betterAuth.test(hash);
+  const isHex = !hash.startsWith("$");
   const expected = isHex ? Buffer.from(output, "hex") : bytesOf(output);
   const run = promisify<string, string | Buffer, number, ScryptOptions, Buffer>(scrypt);
-  const derived = await run(typed, isHex ? salt : bytesOf(salt), 64, { N: 2 ** ln, r, p, maxmem: 2 ** 29 });
+  const derived = await run(typed, isHex ? salt : bytesOf(salt), 64, { N, r, p, maxmem: 2 ** 29 });
   return timingSafeEqual(derived.subarray(0, expected.length), expected);
 }
+
+/** A number of a kind: `m` of `m=19456,t=2,p=1`. `NaN` without it. */
+export const parameterOf = (kind: string, name: string): number =>
+  Number(new RegExp(`[,$]${name}=(\\d+)`).exec(kind)?.[1]);
 
 const bytesOf = (base64: string) => Buffer.from(base64.replaceAll(".", "+"), "base64"); // passlib writes `.` for `+`
