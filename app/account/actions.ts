@@ -17,7 +17,8 @@ import type { Translate } from "#server/languages/translate";
 import { linkMinutes, longestName } from "#server/rules";
 import { minutesIn, tooManyRequests, unprocessable } from "~/answers/responses";
 import { passwordMessage, readFields } from "~/forms/form";
-import { lastWayCookie, noticeCookie } from "~/visitor/cookies";
+import { lastWayCookie, writeNotice } from "~/visitor/cookies";
+import { type AccountNoticeKey, accountWith } from "~/visitor/notices";
 import { connectCookies, failConnection, newAttempt } from "~/visitor/oauth-attempt";
 import {
   accountLogin,
@@ -206,8 +207,8 @@ async function removeOwnPasskey({ request, t, owner, form }: ActionContext) {
   if (outcome === "only_way_in") return refused(form, { passkey: t("account.onlyWayIn") });
   if (outcome === "no_such_passkey") return refused(form, { passkey: t("account.passkeyGone") });
   const answer = sessionsEnded(request, outcome, "sessions_ended");
-  const told = new URLSearchParams({ notice: "passkey_removed", passkey: outcome.name });
-  if (outcome.kept) answer.headers.append("Set-Cookie", noticeCookie.write(request, `${told}`));
+  const told = { notice: "passkey_removed", passkey: outcome.name } as const;
+  if (outcome.kept) answer.headers.append("Set-Cookie", writeNotice(request, told));
   return answer;
 }
 
@@ -215,9 +216,9 @@ async function removeOwnPasskey({ request, t, owner, form }: ActionContext) {
 function sessionsEnded(
   request: Request,
   { kept, tokens = 0 }: EndedOthers & { tokens?: number },
-  notice: "password_changed" | "password_removed" | "sessions_ended" | "idp_disconnected",
+  notice: AccountNoticeKey,
 ): Response {
-  const location = `/dashboard?notice=${notice}${tokens > 0 ? "&tokens" : ""}`;
+  const location = `${accountWith(notice)}${tokens > 0 ? "&tokens" : ""}`;
   return kept ? keepSession(request, kept, location) : redirect("/login");
 }
 

@@ -15,6 +15,7 @@ import { Text, usePage, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { openedLink } from "~/forms/mailed-link";
+import { accountWith, loginWith } from "~/visitor/notices";
 import { getUser, keepSession } from "~/visitor/session";
 import { textsFor, visitorOf } from "~/visitor/visitor";
 
@@ -55,8 +56,8 @@ export function action({ request }: ActionFunctionArgs) {
     if (changed === "invalid_link") return refuse({ invalidLink });
     if (changed === "another_account") return refuse({ outcome: changed });
     return changed.kept
-      ? keepSession(request, changed.kept, "/dashboard?notice=email_changed")
-      : redirect("/login?notice=email_changed");
+      ? keepSession(request, changed.kept, accountWith("email_changed"))
+      : redirect(loginWith("email_changed"));
   });
 }
 

@@ -8,6 +8,7 @@ import { exchangeCode, fetchProfile, verifyIssuer } from "#server/provider/clien
 import { plainText } from "~/answers/no-page";
 import { methodNotAllowed } from "~/answers/responses";
 import { atProvider } from "~/visitor/cookies";
+import { accountWith } from "~/visitor/notices";
 import {
   attemptLifetime,
   clearedCookies,
@@ -49,7 +50,7 @@ export async function loader({ request }: LoaderFunctionArgs) {
     if (config().identityProvider?.logout) headers.append("Set-Cookie", atProvider.write(request, "1"));
     if (owner) {
       await linkProvider(owner, profile);
-      return redirect("/dashboard?notice=idp_connected", { headers });
+      return redirect(accountWith("idp_connected"), { headers });
     }
     const session = await signInToAccount(visitorOf(request), profile);
     return signIn(request, { session, way: "provider", returnTo: attempt?.returnTo ?? null, headers });

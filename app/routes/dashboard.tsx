@@ -25,6 +25,7 @@ import { Questions, WaysIn } from "~/components/ways-in";
 import { Text, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { noticeCookie, noticeOnce } from "~/visitor/cookies";
+import { type AccountNoticeKey, noticeOf, noticeText } from "~/visitor/notices";
 import { accountLogin, allowLogOut, mustSignInAgain, requireUser } from "~/visitor/session";
 
 export { pageHeaders as headers } from "~/answers/responses";
@@ -44,7 +45,6 @@ export function loader({ request }: LoaderFunctionArgs) {
     if (consent !== null) allowFormTarget(request, consent);
     const told = noticeOnce(request);
     const removedPasskey = told.get("passkey");
-    const { searchParams } = new URL(request.url);
     const page = {
       account: owner.user.id,
       user: { name, email, pictureUrl, hasPassword, isLinked, isLinkQuestioned, isUndeliverable },
@@ -54,11 +54,11 @@ export function loader({ request }: LoaderFunctionArgs) {
       sessions: shownSessions(owner, sessions),
       unbound: config().deviceBoundSessions && !sessions.some(({ id, isBound }) => isBound && id === owner.sessionId),
       signInAgain: mustSignInAgain(owner),
-      notice: removedPasskey === null ? (searchParams.get("notice") ?? told.get("notice")) : "passkey_removed",
+      notice: removedPasskey === null ? (noticeOf(request) ?? told.get("notice")) : "passkey_removed",
       removedPasskey,
       connectProblem: signInProblemIn(told.get("problem")),
       hasTokens: config().accessTokens !== null,
-      tokensGoOn: config().accessTokens !== null && searchParams.has("tokens"),
+      tokensGoOn: config().accessTokens !== null && new URL(request.url).searchParams.has("tokens"),
     };
     if (told.size > 0) headers.append("Set-Cookie", noticeCookie.clear(request));
     return data(page, { headers });
@@ -81,29 +81,29 @@ export default function Dashboard() {
   const { key } = useLocation();
   const result = useActionData<{ done?: string } & Partial<Refusal>>();
   const errors = result?.errors ?? {};
-  const notices = new Map([
-    ["email_changed", t("account.emailChanged")],
-    ["idp_connected", t("account.connected", { provider })],
-    ["idp_disconnected", t("account.disconnected")],
-    ["passkey_removed", loaded.removedPasskey && t("passkeys.removed", { name: loaded.removedPasskey })],
-    ["password_changed", t("account.passwordChanged")],
-    ["password_removed", t("account.passwordRemoved")],
-    ["registered", t("account.created")],
-    ["sessions_ended", t("account.otherSessionsEnded")],
-  ]);
   const { connectProblem } = loaded;
   const connectFailed = [
     t("login.idpFailed", { provider }),
     connectProblem && connectProblem !== "closed" && t(`failure.${connectProblem}`, { provider }),
     t("account.nothingChanged"),
   ];
-  const failures = new Map([
-    ["another_account", t("account.anotherAccount")],
-    ["idp_failed", connectFailed.filter(Boolean).join(" ")],
-  ]);
-  const done = result ? result.done : notices.get(notice ?? "");
+  const failures = {
+    another_account: t("account.anotherAccount"),
+    idp_failed: connectFailed.filter(Boolean).join(" "),
+  };
+  const notices: Record<Exclude<AccountNoticeKey, keyof typeof failures>, string | null> = {
+    email_changed: t("account.emailChanged"),
+    idp_connected: t("account.connected", { provider }),
+    idp_disconnected: t("account.disconnected"),
+    passkey_removed: loaded.removedPasskey && t("passkeys.removed", { name: loaded.removedPasskey }),
+    password_changed: t("account.passwordChanged"),
+    password_removed: t("account.passwordRemoved"),
+    registered: t("account.created"),
+    sessions_ended: t("account.otherSessionsEnded"),
+  };
+  const done = result ? result.done : noticeText(notices, notice);
   const refusal = aboveForms.map((name) => errors[name]).find((text) => text !== undefined);
-  const problem = refusal ?? (!result && failures.get(notice ?? ""));
+  const problem = refusal ?? (!result && noticeText(failures, notice));
   return (
     <Page title={t("common.accountTitle")} wide>
       <Person {...user} />

@@ -19,6 +19,7 @@ import { Text, usePage, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { lastWay, loginAddressCookie, noticeCookie, noticeOnce, sessionTokens } from "~/visitor/cookies";
+import { type LoginNoticeKey, noticeOf, noticeText } from "~/visitor/notices";
 import { failureShown } from "~/visitor/oauth-attempt";
 import { inAppBrowserOf, maxAgeOf, returnToOf } from "~/visitor/page-query";
 import { followsForm, providerLogoutLink, requireGuest, signIn } from "~/visitor/session";
@@ -36,7 +37,7 @@ export function loader({ request }: LoaderFunctionArgs) {
     const returnTo = returnToOf(request) ?? failure?.returnTo ?? null;
     const provider = providerLabel(languageOf(request));
     const restarts = failure?.canRestart && provider !== null && signedInAs === null;
-    const notice = new URL(request.url).searchParams.get("notice");
+    const notice = noticeOf(request);
     const sessionEnded = notice === null && noticeOnce(request).get("notice") === "session_ended";
     const hasTwoSessions = sessionTokens(request).length > 1; // neither counts: a sign-in would lead back to this page
     const inApp = inAppBrowserOf(request);
@@ -166,7 +167,7 @@ type Loaded = ReturnType<typeof useLoaderData<typeof loader>>;
 function LoginNotice(loaded: Loaded) {
   const { notice, provider, sessionEnded } = loaded;
   const t = useTexts();
-  const done = {
+  const done: Record<Exclude<LoginNoticeKey, "idp_failed">, string> = {
     password_reset: t("login.passwordReset"),
     passkey_set: t("login.passkeySet"),
     email_changed: t("login.emailChanged"),
@@ -175,7 +176,8 @@ function LoginNotice(loaded: Loaded) {
     sign_in_again: t("login.signInAgain", { count: recentSignInMinutes }),
   };
   if (sessionEnded) return <Notice role="status">{t("login.sessionEnded")}</Notice>;
-  if (notice && Object.hasOwn(done, notice)) return <Notice role="status">{done[notice as keyof typeof done]}</Notice>;
+  const text = noticeText(done, notice);
+  if (text) return <Notice role="status">{text}</Notice>;
   if (notice !== "idp_failed") return null;
   if (provider) return <SignInFailed {...loaded} provider={provider} />;
   return <Notice role="alert">{t("login.idpFailed", { provider: t("common.otherService") })}</Notice>;

@@ -11,7 +11,7 @@ import { useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { type LinkRefusal, openedWayInLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
-import { noticeCookie } from "~/visitor/cookies";
+import { writeNotice } from "~/visitor/cookies";
 import { allowedReturn, inAppBrowserOf, returnToOf } from "~/visitor/page-query";
 import { signIn } from "~/visitor/session";
 import { languageOf, textsFor, visitorOf } from "~/visitor/visitor";
@@ -53,7 +53,7 @@ export function action({ request }: ActionFunctionArgs) {
     if (done === "invalid_link") return refuse({ invalidLink: t("link.invalid") });
     if ("problem" in done) return refuse({ errors: wayInMessage(t, done.problem) });
     const headers = new Headers();
-    if (returnTo === null) headers.set("Set-Cookie", noticeCookie.write(request, "notice=registered"));
+    if (returnTo === null) headers.set("Set-Cookie", writeNotice(request, { notice: "registered" }));
     return signIn(request, { ...done, returnTo, headers });
   });
 }

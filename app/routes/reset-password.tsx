@@ -7,6 +7,7 @@ import { titled } from "~/document/title";
 import { readFields } from "~/forms/form";
 import { type LinkRefusal, openedWayInLink, wayInFields, wayInMessage } from "~/forms/mailed-link";
 import { deviceCookie, loginAddressCookie } from "~/visitor/cookies";
+import { loginWith } from "~/visitor/notices";
 import { textsFor, visitorOf } from "~/visitor/visitor";
 
 export const handle = titled("reset.title", { description: "forgot.description", password: true });
@@ -24,7 +25,7 @@ export function action({ request }: ActionFunctionArgs) {
     if ("problem" in done) return unprocessable<LinkRefusal>({ typed, errors: wayInMessage(t, done.problem) });
     const headers = new Headers({ "Set-Cookie": deviceCookie.write(request, done.deviceToken) });
     headers.append("Set-Cookie", loginAddressCookie.write(request, fields.email));
-    return redirect(`/login?notice=${fields.passkey ? "passkey_set" : "password_reset"}`, { headers });
+    return redirect(loginWith(fields.passkey ? "passkey_set" : "password_reset"), { headers });
   });
 }
 

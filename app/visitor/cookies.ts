@@ -2,12 +2,25 @@ import { config } from "#server/config";
 import { type CookieAttributes, serializeCookie } from "#server/crypto/oslo";
 import { cookieOf, cookieValues, originOf } from "#server/door/request-facts";
 import { boundCookieAttributes, sessionCookieName } from "#server/door/session-cookies";
+import type { SignInProblem } from "#server/events/sign-in-failures";
 import type { SessionToken } from "#server/features/owner/own-sessions";
 import { DEVICE_LIFETIME_MS, PASSKEY_CHALLENGE_TTL_MS, type SignInWay, signInWays } from "#server/rules";
+import type { AccountNoticeKey } from "./notices";
 
 /** Each `name=value` that matches, in the order of the header. */
 export const sentPairs = (request: Request, pattern: RegExp) =>
   (request.headers.get("Cookie") ?? "").split(/; */).filter((pair) => pattern.test(pair));
+
+interface NoticeOnce {
+  notice?: AccountNoticeKey | "session_ended";
+  /** Of a connection that failed. */
+  problem?: SignInProblem;
+  /** That was removed. */
+  passkey?: string;
+}
+
+export const writeNotice = (request: Request, told: NoticeOnce) =>
+  noticeCookie.write(request, `${new URLSearchParams({ ...told })}`);
 
 export const noticeOnce = (request: Request) => new URLSearchParams(noticeCookie.read(request) ?? "");
 
@@ -20,7 +33,7 @@ export const ceremonyCookie = hostCookie("passkey", PASSKEY_CHALLENGE_TTL_MS);
 /** The sign-in after which the account page last offered a passkey in this browser. */
 export const passkeyOfferedCookie = hostCookie("passkey-offered", DEVICE_LIFETIME_MS);
 
-/** What the next page says once, as a query: `notice`, `problem` of a failed connection, `passkey` that was removed. */
+/** What the next page says once, as a query. */
 export const noticeCookie = textCookie("notice", 60_000);
 
 /** The address that the login page fills in: after a reset, or if the owner of a session must sign in again. */

@@ -8,14 +8,15 @@ import type { Attempt } from "#server/provider/client";
 import { parseMaxAge } from "#server/rules";
 import {
   isHttps,
-  noticeCookie,
   oauthCookie,
   readCookie,
   readCookies,
   sentPairs,
   sessionToken,
   writeCookie,
+  writeNotice,
 } from "./cookies";
+import { accountWith, loginWith, noticeOf } from "./notices";
 
 export const attemptLifetime = 600; // seconds
 
@@ -88,19 +89,19 @@ interface SignInAttempt {
 export function failSignIn(request: Request, headers: Headers, failed: Partial<SignInAttempt>): Response {
   const { returnTo = null, maxAge = null, canRestart = false, problem = null } = failed;
   writeFailure(request, headers, { returnTo, maxAge, canRestart: canRestart && problem === "stale", problem });
-  return redirect("/login?notice=idp_failed", { headers });
+  return redirect(loginWith("idp_failed"), { headers });
 }
 
 export function failConnection(request: Request, headers: Headers, problem: SignInProblem | null): Response {
-  if (problem) headers.append("Set-Cookie", noticeCookie.write(request, `problem=${problem}`));
-  return redirect("/dashboard?notice=idp_failed", { headers });
+  if (problem) headers.append("Set-Cookie", writeNotice(request, { problem }));
+  return redirect(accountWith("idp_failed"), { headers });
 }
 
 const failureName = "idp_failure";
 
 /** The failure that `/login?notice=idp_failed` shows or retries; `null` on every other page. */
 export const failureShown = (request: Request): SignInAttempt | null =>
-  new URL(request.url).searchParams.get("notice") === "idp_failed" ? readAttempt(request, failureName) : null;
+  noticeOf(request) === "idp_failed" ? readAttempt(request, failureName) : null;
 
 /** For every sign-in: if one at the provider failed before, going back to its page leads to `returnTo`. */
 export function settleFailure(request: Request, headers: Headers, returnTo: string | null): void {

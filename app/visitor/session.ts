@@ -17,18 +17,19 @@ import {
   deviceCookie,
   lastWayCookie,
   loginAddressCookie,
-  noticeCookie,
   sessionToken,
   sessionTokens,
+  writeNotice,
   writeSession,
 } from "./cookies";
+import { accountWith, loginWith, noticeOf } from "./notices";
 import { failureShown, settleFailure } from "./oauth-attempt";
 import { visitorOf } from "./visitor";
 
 /** @throws Response for a form whose page was of another account: to the account page, which says so once */
 export function requireAccount(request: Request, { user }: Owner, account: string | undefined): void {
   if (account === undefined || account === user.id) return;
-  const headers = { "Set-Cookie": noticeCookie.write(request, "notice=another_account") };
+  const headers = { "Set-Cookie": writeNotice(request, { notice: "another_account" }) };
   throw redirect("/dashboard", { headers });
 }
 
@@ -47,9 +48,9 @@ export async function requireGuest(
   if (!signedIn) return null;
   if (maxAge !== null && isOlderThan(maxAge, signedIn.signedInAt)) return signedIn.user.email;
   if (isRefusedForm) return null;
-  const failed = new URL(request.url).searchParams.get("notice") === "idp_failed";
+  const failed = noticeOf(request) === "idp_failed";
   const failure = failureShown(request);
-  if (failed && !returnTo && failure?.problem !== "stale") throw redirect("/dashboard?notice=idp_failed");
+  if (failed && !returnTo && failure?.problem !== "stale") throw redirect(accountWith("idp_failed"));
   const target = returnTo ?? failure?.returnTo ?? config().afterSignIn;
   const { origin, pathname } = new URL(target, originOf(request));
   const isThisPage = origin === originOf(request) && pathname === new URL(request.url).pathname;
@@ -59,7 +60,7 @@ export async function requireGuest(
 /** Against use of an unattended browser. @throws Response that ends the session and leads to the login page */
 export async function requireRecentSignIn(request: Request, owner: Owner): Promise<void> {
   if (!mustSignInAgain(owner)) return;
-  const login = accountLogin("/login?notice=sign_in_again");
+  const login = accountLogin(loginWith("sign_in_again"));
   throw await signOut(request, login, loginAddressCookie.write(request, owner.user.email));
 }
 
@@ -117,7 +118,7 @@ export async function logOutAndRedirect(request: Request): Promise<Response> {
   const isLeaving = leavesProvider(request);
   const isAllowed = isLeaving && knownLogoutUrl() !== null; // else `form-action` would block the redirect
   const url = isLeaving && (await logoutUrl());
-  if (url && !isAllowed) return redirect("/login?notice=signed_out", { headers }); // this page has the link
+  if (url && !isAllowed) return redirect(loginWith("signed_out"), { headers }); // this page has the link
   if (isLeaving) headers.append("Set-Cookie", atProvider.clear(request));
   if (url) return redirectDocument(url, { headers });
   const returnTo = isLeaving ? null : returnToOf(request);
@@ -171,7 +172,7 @@ export const followsForm = (request: Request) => factsOf(request).method === "PO
 
 /** The answer to a form of a session that has ended: the login page says so once. */
 export const endedSession = (request: Request, login = accountLogin()) =>
-  redirect(login, { headers: { "Set-Cookie": noticeCookie.write(request, "notice=session_ended") } });
+  redirect(login, { headers: { "Set-Cookie": writeNotice(request, { notice: "session_ended" }) } });
 
 /** The login page. A sign-in there leads to the account page, whatever `AFTER_SIGN_IN` is. */
 export const accountLogin = (login = "/login"): string =>
@@ -180,7 +181,7 @@ export const accountLogin = (login = "/login"): string =>
 /** Without a notice, `/login` may redirect to the provider, which would sign the user in again at once. */
 function signedOutPage(): string {
   const { signInRedirect, identityProvider } = config();
-  return signInRedirect || identityProvider?.logout ? "/login?notice=signed_out" : "/login";
+  return signInRedirect || identityProvider?.logout ? loginWith("signed_out") : "/login";
 }
 
 /** Lets the log-out form of a page end at another origin. */

@@ -1,0 +1,32 @@
+/** What the login page says after a redirect. */
+export type LoginNoticeKey =
+  | "email_changed"
+  | "idp_failed"
+  | "invited"
+  | "passkey_set"
+  | "password_reset"
+  | "sign_in_again"
+  | "signed_out";
+
+/** What the account page says after a redirect. */
+export type AccountNoticeKey =
+  | "another_account"
+  | "email_changed"
+  | "idp_connected"
+  | "idp_disconnected"
+  | "idp_failed"
+  | "passkey_removed"
+  | "password_changed"
+  | "password_removed"
+  | "registered"
+  | "sessions_ended";
+
+export const loginWith = (notice: LoginNoticeKey) => `/login?notice=${notice}`;
+
+export const accountWith = (notice: AccountNoticeKey) => `/dashboard?notice=${notice}`;
+
+export const noticeOf = (request: Request): string | null => new URL(request.url).searchParams.get("notice");
+
+/** @param notice what the query says, which may be anything */
+export const noticeText = (texts: Record<string, string | null>, notice: string | null): string | null =>
+  notice !== null && Object.hasOwn(texts, notice) ? (texts[notice] ?? null) : null;
