@@ -1,5 +1,6 @@
 import { Form, Link, useActionData, useLoaderData, useSubmit } from "@remix-run/react";
 import { type FormEvent, type ReactNode, useState } from "react";
+import type { LinkPurpose } from "#server/features/visitor/new-way-in";
 import { linkMinutes } from "#server/rules";
 import { withReturnTo } from "~/answers/return-to";
 import { Text, usePage, usePasskeySupport, useTexts } from "~/document/page-context";
@@ -8,13 +9,11 @@ import { EmailField, EmailForm, Mark, NameField, SubmitButton } from "./form-con
 import { Notice, Page } from "./page";
 import { NewPasswordFields } from "./password-field";
 
-/** By the purpose of a passkey's challenge: the page's texts, and the page that sends a new link. */
+/** The page's texts, and the page that sends a new link. */
 const pages = {
   reset: { title: "reset.title", submit: "reset.submit", used: "reset.used", askingPage: "/forgot-password" },
   register: { title: "complete.title", submit: "complete.submit", used: "complete.used", askingPage: "/register" },
-} as const;
-
-type LinkPurpose = keyof typeof pages;
+} as const satisfies Record<LinkPurpose, object>;
 
 interface MailedLinkPageProps {
   purpose: LinkPurpose;

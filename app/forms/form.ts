@@ -24,7 +24,7 @@ export async function readFields<Name extends string>(request: Request, ...names
     const [value, ...more] = form.getAll(name);
     if (typeof value !== "string") continue;
     if (more.length === 0) sent[name] = value;
-    if (!isSecret(name)) typed[name] = value;
+    if (!isSecretField(name)) typed[name] = value;
   }
   const blank = Object.fromEntries(names.map((name) => [name, ""])) as Record<Name, string>;
   return { fields: { ...blank, ...sent }, sent, typed };
@@ -62,7 +62,7 @@ export async function readBody(request: Request, largest: number): Promise<Uint8
 const formRefused = (status: 403 | 413 | 415, statusText: string) =>
   new Response(null, { status, statusText, headers: status === 413 ? { Connection: "close" } : {} });
 
-const isSecret = (name: string) => /pass(?:word|key)/i.test(name);
+const isSecretField = (name: string) => /pass(?:word|key)/i.test(name);
 
 export function passwordMessage(t: Translate<AnswerTexts>, problem: PasswordProblem): Record<string, string> {
   if (problem === "unconfirmed") return { passwordConfirmation: t("password.unconfirmed") };

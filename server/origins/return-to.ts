@@ -25,7 +25,7 @@ export function ownPath(path: string, { appUrl }: ReturnOrigins): string | null 
   const url = isPath(path) ? parse(path, appUrl) : null;
   if (!url) return null;
   const serialized = `${url.pathname}${url.search}${url.hash}`; // `/..//example.org` is `//example.org` by now
-  return originOf(url) === appUrl && isPath(serialized) ? serialized : null;
+  return serializedOrigin(url) === appUrl && isPath(serialized) ? serialized : null;
 }
 
 const isPath = (text: string) => /^\/(?![/\\])/.test(text);
@@ -52,7 +52,7 @@ export function isAllowedOrigin(url: URL, { appUrl, returnOrigins }: ReturnOrigi
   if (!plainHost.test(url.hostname) || url.username || url.password) return false;
   return [appUrl, ...returnOrigins].some((origin) => {
     const domain = wildcardDomain(origin);
-    return domain === null ? originOf(url) === origin : isBelow(url, domain);
+    return domain === null ? serializedOrigin(url) === origin : isBelow(url, domain);
   });
 }
 
@@ -60,7 +60,7 @@ export function isAllowedOrigin(url: URL, { appUrl, returnOrigins }: ReturnOrigi
 export const wildcardDomain = (origin: string): string | null => /^https:\/\/\*\.(.+)$/.exec(origin)?.[1] ?? null;
 
 /** Not `url.origin`, which is https://example.org for `blob:https://example.org/x`. */
-const originOf = ({ protocol, host }: URL) => `${protocol}//${host}`;
+const serializedOrigin = ({ protocol, host }: URL) => `${protocol}//${host}`;
 
 function isBelow({ protocol, port, hostname }: URL, domain: string): boolean {
   return protocol === "https:" && port === "" && hostname.endsWith(`.${domain}`);

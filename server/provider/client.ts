@@ -108,10 +108,10 @@ export function knownLogoutUrl(): string | null {
  * section 2.4). @throws ExternalSignInError, CallError
  */
 export async function verifyIssuer(iss: string | null): Promise<void> {
-  if (!(await isIssuer(iss))) throw new ExternalSignInError("issuer");
+  if (!(await isConfiguredIssuer(iss))) throw new ExternalSignInError("issuer");
 }
 
-async function isIssuer(iss: string | null): Promise<boolean> {
+async function isConfiguredIssuer(iss: string | null): Promise<boolean> {
   const client = configured();
   // `IDP_AUTHORIZE_URL` may name another provider: the table's issuer does not count with it.
   const known = client.issuer ?? (client.authorizeUrl ? null : providers[client.provider].issuer);

@@ -16,7 +16,7 @@ export interface AskedEmailChange {
   currentEmail: string;
 }
 
-interface MailJob {
+interface Recipient {
   email: string;
   language: Language;
 }
@@ -37,7 +37,7 @@ export interface QuestionedWays {
 }
 
 /** Tells an owner of a change, because somebody else may have made it. */
-export interface NoticeJob extends MailJob {
+export interface NoticeJob extends Recipient {
   task: NoticeTask;
   /** Of a change of address. */
   oldEmail?: string;
@@ -58,10 +58,10 @@ export interface NoticeJob extends MailJob {
 /** Its data never hold a token or a password. */
 export type Job =
   | NoticeJob
-  | (MailJob & { task: "mail_password_reset" | "mail_invitation" })
-  | (MailJob & { task: "mail_invited"; invitedAt: string })
-  | (MailJob & { task: "mail_registration"; return_to?: string })
-  | (MailJob & AskedEmailChange & { task: "mail_email_change" })
+  | (Recipient & { task: "mail_password_reset" | "mail_invitation" })
+  | (Recipient & { task: "mail_invited"; invitedAt: string })
+  | (Recipient & { task: "mail_registration"; return_to?: string })
+  | (Recipient & AskedEmailChange & { task: "mail_email_change" })
   | { task: "purge_expired" }
   /** An event of a command. */
   | { task: "log_event"; event: LoggedEvent };

@@ -1,3 +1,4 @@
+import type { LookupAddress } from "node:dns";
 import { resolveTxt } from "node:dns/promises";
 import { getDomain } from "tldts";
 import type { Config } from "../../config";
@@ -6,7 +7,7 @@ import { parseSender } from "../../mail-services/service";
 import { contentSecurityPolicy, strictTransportMaxAge } from "../../rules";
 import { siteOf } from "../../settings/session-domain";
 import { type Check, checksOf, type Findings, findingOf } from "./check";
-import { type Address, addressesOf, ask, codeOf, forwardedByNobody, type ProbedResponse, probeUrl } from "./stranger";
+import { addressesOf, ask, codeOf, forwardedByNobody, type ProbedResponse, probeUrl } from "./stranger";
 
 /** A secret for one request of the probe, or why there is none. */
 type MintProbe = () => Promise<string | { unknown: string }>;
@@ -48,7 +49,7 @@ const forgedUser = { "Remote-User": nobody, Remote_User: nobody, "Remote-Email":
 const navigation = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", Accept: "text/html" };
 const script = { "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty", Accept: "*/*" };
 
-async function checkOrigin(outside: Outside, origin: string, address: Address): Promise<Check[]> {
+async function checkOrigin(outside: Outside, origin: string, address: LookupAddress): Promise<Check[]> {
   const { config, at } = outside;
   const isOwn = origin === config.appUrl;
   try {
@@ -71,7 +72,7 @@ async function checkOrigin(outside: Outside, origin: string, address: Address): 
 }
 
 /** Port 80 of an https origin. */
-async function checkRedirect(origin: string, address: Address): Promise<Check> {
+async function checkRedirect(origin: string, address: LookupAddress): Promise<Check> {
   const { ok, skip, fail } = name(origin);
   const { protocol, port, host } = new URL(origin);
   if (protocol !== "https:" || port !== "") return skip("http leads to https: only asked of https on the default port");
@@ -159,7 +160,7 @@ const directivesOf = (policy: string) =>
     .sort()
     .join("; ");
 
-async function checkForged({ config, mintProbe }: Outside, address: Address): Promise<Check> {
+async function checkForged({ config, mintProbe }: Outside, address: LookupAddress): Promise<Check> {
   const { appUrl } = config;
   const { ok, skip, fail } = name(appUrl);
   const secret = await mintProbe();
@@ -180,7 +181,7 @@ async function checkForged({ config, mintProbe }: Outside, address: Address): Pr
   );
 }
 
-async function checkApplication({ config }: Outside, url: string, address: Address): Promise<Check> {
+async function checkApplication({ config }: Outside, url: string, address: LookupAddress): Promise<Check> {
   const { appUrl } = config;
   const { ok, fail } = name(url);
   const page = await ask(url, address, { ...forgedUser, ...navigation });
@@ -203,7 +204,7 @@ async function checkApplication({ config }: Outside, url: string, address: Addre
 }
 
 /** What no stranger may have at any origin, and Latchkey's own answers at an application's. */
-async function checkOwnPaths({ config, mintProbe }: Outside, origin: string, address: Address): Promise<Check> {
+async function checkOwnPaths({ config, mintProbe }: Outside, origin: string, address: LookupAddress): Promise<Check> {
   const { ok, fail } = name(origin);
   const fix = "let the proxy pass on the paths of docs/applications.md alone, and only at APP_URL";
   const metrics = await ask(`${origin}/metrics`, address);
@@ -219,7 +220,7 @@ async function checkOwnPaths({ config, mintProbe }: Outside, origin: string, add
 }
 
 /** @returns what the service saw of a request with forged headers; `null` if it does not answer there */
-async function probe(origin: string, address: Address, secret: string) {
+async function probe(origin: string, address: LookupAddress, secret: string) {
   const { status, body } = await ask(probeUrl(origin), address, {
     ...forwardedByNobody(origin),
     [probeHeader]: secret,
@@ -231,7 +232,7 @@ async function probe(origin: string, address: Address, secret: string) {
   }
 }
 
-async function checkFiles({ config }: Outside, address: Address): Promise<Check[]> {
+async function checkFiles({ config }: Outside, address: LookupAddress): Promise<Check[]> {
   const { appUrl, deviceBoundSessions, sessionDomain, identityKey, relyingPartyId } = config;
   const site = sessionDomain === null ? appUrl : siteOf(appUrl);
   const passkeySite = [new URL(appUrl).hostname, null].includes(relyingPartyId) ? appUrl : `https://${relyingPartyId}`;

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import http from "node:http";
 import https from "node:https";
@@ -19,12 +20,6 @@ export interface ProbedResponse {
   certificate: { from: Date; until: Date } | null;
 }
 
-/** The address of a host's name that is asked. */
-export interface Address {
-  address: string;
-  family: number;
-}
-
 /** Why there is no answer: Node's code, or `timeout`. */
 export const codeOf = (error: unknown): string => {
   const { name, code, message } = error as NodeJS.ErrnoException;
@@ -42,7 +37,7 @@ export const forwardedByNobody = (origin: string) => ({
 });
 
 /** @throws Error with the code of the resolver */
-export async function addressesOf(origin: string): Promise<Address[]> {
+export async function addressesOf(origin: string): Promise<LookupAddress[]> {
   const host = new URL(origin).hostname.replace(/^\[(.+)\]$/, "$1");
   if (isIP(host)) return [{ address: host, family: isIP(host) }];
   return (await lookup(host, { all: true })).slice(0, maxAddresses);
@@ -52,7 +47,7 @@ export async function addressesOf(origin: string): Promise<Address[]> {
  * Asks the address as a stranger's browser. `fetch` would set `Sec-Fetch-Mode` itself, and shows no certificate.
  * Follows no redirect. @throws Error without an answer
  */
-export function ask(url: string, at: Address, headers: Record<string, string> = {}): Promise<ProbedResponse> {
+export function ask(url: string, at: LookupAddress, headers: Record<string, string> = {}): Promise<ProbedResponse> {
   const lookup: LookupFunction = (_host, { all }, done) => (all ? done(null, [at]) : done(null, at.address, at.family));
   const isHttps = url.startsWith("https:");
   const options = { agent: false, headers, lookup, signal: AbortSignal.timeout(timeLimit) };

@@ -55,7 +55,7 @@ const notices: Record<NoticeJob["task"], (t: Texts, job: NoticeJob, context: Con
   mail_password_changed: (t, job, context) => [[t("passwordChanged.what")], resetThenAnswer(t, job, context)],
   // A reset removes no passkey.
   mail_password_replaced: (t, job, context) => [
-    [t("passwordReplaced.what"), ...questionedWays(t, job, context)],
+    [t("passwordReplaced.what"), ...questions(t, job, context)],
     t("providerLinked.act"),
   ],
   mail_password_changed_by_owner: (t) => [[t("passwordChanged.onPage")], t("passwordChanged.act")],
@@ -65,7 +65,7 @@ const notices: Record<NoticeJob["task"], (t: Texts, job: NoticeJob, context: Con
   // somebody else's change by mistake gets that account, and with it the other person's external sign-in.
   mail_email_changed: (t, job, context) => {
     const { email, oldEmail = "", newEmail = "" } = job;
-    const what = [t("emailChanged.what", { oldEmail, newEmail }), ...questionedWays(t, job, context)];
+    const what = [t("emailChanged.what", { oldEmail, newEmail }), ...questions(t, job, context)];
     if (email === newEmail) return [what, t("emailChanged.secureMailbox")];
     const back = { say: t("emailChanged.changeBack", { newEmail }) };
     return [what, [back, accountHere(t), lost(t)]];
@@ -81,7 +81,7 @@ const notices: Record<NoticeJob["task"], (t: Texts, job: NoticeJob, context: Con
     return [what, [notAsked, ...answerHere(t, job, context)]];
   },
   mail_passkey_added: (t, job, context) => [
-    [t("passkey.addedWhat"), ...whichPasskey(t, job, context), ...questionedWays(t, job, context)],
+    [t("passkey.addedWhat"), ...whichPasskey(t, job, context), ...questions(t, job, context)],
     t("providerLinked.act"),
   ],
   mail_passkey_removed: (t, job, context) => [
@@ -100,7 +100,7 @@ const notices: Record<NoticeJob["task"], (t: Texts, job: NoticeJob, context: Con
     t("newSignIn.act"),
   ],
   mail_provider_linked: (t, job, context) => [
-    [t("providerLinked.what", context), ...questionedWays(t, job, context)],
+    [t("providerLinked.what", context), ...questions(t, job, context)],
     resetThenAccount(t, t("providerLinked.act"), t("providerLinked.remove", context)),
   ],
   mail_provider_unlinked: (t, _job, context) => [
@@ -121,13 +121,13 @@ const resetThenAnswer = (t: Texts, job: NoticeJob, context: Context): Part[] => 
 ];
 
 const answerHere = (t: Texts, job: NoticeJob, context: Context): Part[] =>
-  questionedWays(t, job, context).flatMap((say) => [{ say }, accountHere(t)]);
+  questions(t, job, context).flatMap((say) => [{ say }, accountHere(t)]);
 
 /** A passkey's name, if a mail may show it: a thief may have chosen it, and mail clients make links of some texts. */
 const harmlessName = /^[\p{L}\p{M}\p{N} '’()_-]{1,32}$/u;
 
 /** Names the ways to sign in about which the account page asks. */
-function questionedWays(t: Texts, { questioned }: NoticeJob, { language, provider }: Context): string[] {
+function questions(t: Texts, { questioned }: NoticeJob, { language, provider }: Context): string[] {
   if (!questioned) return [];
   const passkeys = questioned.passkeys.map((name) =>
     harmlessName.test(name) ? t("questioned.passkey", { name }) : t("questioned.unnamed"),

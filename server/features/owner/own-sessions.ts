@@ -22,7 +22,7 @@ import { maxSessions } from "../../rules";
 
 export type { EndedOthers, NewSession, SessionToken } from "../../accounts/sessions/sessions";
 
-const liveSessions = `
+const sessionsOfUser = `
   select id, user_agent as "userAgent", created_at as "createdAt", last_seen_at as "lastSeenAt",
     expires_at as "expiresAt",
     ? and exists (select from session_bindings b where b.session_id = sessions.id and b.bound_from <= ?) as "isBound"
@@ -37,7 +37,7 @@ type ListedSession = { userAgent: string | null; isBound: boolean } & Record<
 export async function activeSessions(userId: string) {
   const now = new Date();
   const values = [config().deviceBoundSessions, now, userId, ...livenessAt(now), maxSessions];
-  const rows = await prepared<ListedSession>("live-sessions", liveSessions, values);
+  const rows = await prepared<ListedSession>("live-sessions", sessionsOfUser, values);
   return rows.map(({ createdAt, lastSeenAt, expiresAt, ...row }) => ({
     ...row,
     createdAt: new Date(createdAt),

@@ -84,7 +84,7 @@ export async function resumeSession(token: string, boundToken: string | null): P
 // `any((select …)::text[])`: PostgreSQL plans once, because its planner does not know the length of that array. It
 // expects a cheaper plan for each new length of a parameter.
 // As JSON: node-postgres takes longer for each column (0.92 of the rate of /auth/verify at one connection).
-const liveSessions = `
+const sessionsOfTokens = `
   select to_json(live) as session from (
     select s.token_hash as "tokenHash", s.id as "sessionId", coalesce(s.key, s.id) as "sessionKey",
       s.created_at as "createdAt", s.last_seen_at as "lastSeenAt", s.expires_at as "expiresAt",
@@ -112,7 +112,7 @@ const sessions = sharedStatement(async (hashes) => {
   const rows = await preparedWithin<{ session: LiveSession }>(
     orm().em,
     "live-sessions-of-tokens",
-    liveSessions,
+    sessionsOfTokens,
     values,
   );
   return rows.map(({ session }) => session);

@@ -16,12 +16,12 @@ export function refuseLink(event: "password_reset.refused" | "registration.refus
   return "invalid_link";
 }
 
-type LinkKind = "reset" | "register";
+export type LinkPurpose = "reset" | "register";
 
 /** Verifies the form's password or passkey; exactly one of them is allowed. @throws HashingOverloaded */
 export async function acceptWayIn(
   visitor: Visitor,
-  kind: LinkKind,
+  purpose: LinkPurpose,
   form: LinkForm,
 ): Promise<NewWayIn | { problem: PasswordProblem | "passkey" }> {
   const { token, password, passwordConfirmation, passkey: text } = form;
@@ -30,9 +30,9 @@ export async function acceptWayIn(
     return problem ? { problem } : { passwordHash: await hashPassword(visitor, password) };
   }
   if (password !== "" || passwordConfirmation !== "") return { problem: "passkey" };
-  const passkey = await acceptPasskey(visitor, linkPurpose(kind, token), text);
+  const passkey = await acceptPasskey(visitor, challengePurpose(purpose, token), text);
   return passkey === "refused" ? { problem: "passkey" } : { passkey };
 }
 
 /** For the challenge of a passkey: another link, or another kind of link, cannot use it. */
-export const linkPurpose = (kind: LinkKind, token: string) => `${kind}:${sha256(token)}` as const;
+export const challengePurpose = (purpose: LinkPurpose, token: string) => `${purpose}:${sha256(token)}` as const;

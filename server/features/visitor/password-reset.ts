@@ -20,7 +20,7 @@ import { providerLabel } from "../../provider/label";
 import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
 import type { Visitor } from "../../visitor/visitor";
-import { acceptWayIn, type LinkForm, linkPurpose, type NewWayIn, refuseLink } from "./new-way-in";
+import { acceptWayIn, challengePurpose, type LinkForm, type NewWayIn, refuseLink } from "./new-way-in";
 
 /** The work is the same for every address. @returns `null`, or the seconds until the next request is allowed */
 export async function requestPasswordReset(visitor: Visitor, typedEmail: string): Promise<number | null> {
@@ -65,7 +65,7 @@ export async function startResetPasskey(visitor: Visitor, link: MailedLink) {
   const user = await query((em) => em.findOne(User, { email: email ?? "", suspendedAt: null }));
   if (!user) return "invalid_link";
   const passkeys = await query((em) => em.find(Passkey, { user: user.id, ...usable() }));
-  return startCreation(visitor, linkPurpose("reset", link.token), { ...user, passkeys });
+  return startCreation(visitor, challengePurpose("reset", link.token), { ...user, passkeys });
 }
 
 /**

@@ -18,7 +18,7 @@ import { enqueue } from "../../queue/job-queue";
 import type { MailCall } from "../../queue/jobs";
 import { parseName } from "../../rules";
 import type { Visitor } from "../../visitor/visitor";
-import { acceptWayIn, type LinkForm, linkPurpose, type NewWayIn, refuseLink } from "./new-way-in";
+import { acceptWayIn, challengePurpose, type LinkForm, type NewWayIn, refuseLink } from "./new-way-in";
 
 /** Whether the pages and mails offer a new account. */
 export const offersRegistration = (): boolean => config().passwords.on && config().registration.mode !== "closed";
@@ -58,7 +58,7 @@ export const invitationOf = (typedEmail: string) => query((em) => findInvitation
 export async function startRegistrationPasskey(visitor: Visitor, link: MailedLink) {
   if (!(await isRegistrationLinkLive(link))) return "invalid_link";
   const account = { id: userIdOf(link), email: parseAddress(link.email) ?? "", name: null, passkeys: [] };
-  return startCreation(visitor, linkPurpose("register", link.token), account);
+  return startCreation(visitor, challengePurpose("register", link.token), account);
 }
 
 /**
