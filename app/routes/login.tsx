@@ -190,9 +190,9 @@ function SignInFailed(failed: Loaded & { provider: string }) {
   const sentences = [t("login.idpFailed", { provider })];
   if (problem === "closed") sentences.push(t(registration === "closed" ? "register.closed" : "register.domains"));
   else if (problem) sentences.push(t(`failure.${problem}`, { provider }));
-  const connects = problem === "disconnected" || problem === "noEmail" || problem === "unverified";
+  const lacksAddress = problem === "noEmail" || problem === "unusable" || problem === "unverified";
+  const connects = lacksAddress || problem === "disconnected";
   if (connects) sentences.push(t("failure.connect", { provider }));
-  const canRegister = connects && problem !== "disconnected" && hasRegistration;
   const canRetry = !connects && problem !== "closed" && problem !== "otherIdentity";
   return (
     <Notice role="alert">
@@ -200,7 +200,7 @@ function SignInFailed(failed: Loaded & { provider: string }) {
       {canRetry && (
         <Text of="failure.again" part={<Link to={withReturnTo("/auth/idp", returnTo, maxAge)} reloadDocument />} />
       )}
-      {canRegister && (
+      {lacksAddress && hasRegistration && (
         <Text of="login.createAccount" part={<Link to={withReturnTo("/register", returnTo, maxAge)} />} />
       )}
     </Notice>

@@ -4,6 +4,7 @@ export const signInProblems = [
   "cancelled",
   "noAnswer",
   "noEmail",
+  "unusable",
   "unverified",
   "closed",
   "disconnected",
@@ -106,8 +107,12 @@ export const signInFailures = {
   },
   no_verified_email: {
     means:
-      "The profile's `email_verified` is not `true`, or the address is outside ASCII or malformed. Confirm it at the provider, send the claim, or set `IDP_TRUST_EMAIL=true`.",
+      "The profile's `email_verified` is not `true`: confirm the address there, send the claim, or set `IDP_TRUST_EMAIL=true`.",
     problem: "unverified",
+  },
+  unusable_email: {
+    means: "The address is malformed, or outside ASCII: change it at the provider.",
+    problem: "unusable",
   },
   logged_out: { means: "The provider reported the person's logout while the sign-in was under way." },
   registration_closed: {

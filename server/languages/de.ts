@@ -52,6 +52,7 @@ export const de: Texts = {
       stale: "Es hat zu lange gedauert.",
       takenIdentity:
         "Dieses Konto bei {provider} ist hier bereits mit einem anderen Konto verbunden. Um das andere Konto zu öffnen, melden Sie sich ab und dann mit {provider} an.",
+      unusable: "Die E‑Mail-Adresse, die von {provider} kam, kann hier nicht verwendet werden.",
       unverified: "Ihre E‑Mail-Adresse ist von {provider} nicht bestätigt.",
     },
     inApp: {

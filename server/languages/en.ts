@@ -52,6 +52,7 @@ export const en = {
       stale: "It took too long.",
       takenIdentity:
         "That {provider} account is already connected to another account here. To open the other account, log out, then log in with {provider}.",
+      unusable: "The email address that {provider} sent cannot be used here.",
       unverified: "Your email address is not confirmed by {provider}.",
     },
     inApp: {

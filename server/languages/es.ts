@@ -51,6 +51,7 @@ export const es: Texts = {
       stale: "Tardó demasiado.",
       takenIdentity:
         "Esa cuenta de {provider} ya está vinculada a otra cuenta de este sitio. Para abrir esa otra cuenta, cierra sesión y vuelve a iniciarla con {provider}.",
+      unusable: "La dirección de correo recibida de {provider} no se puede usar aquí.",
       unverified: "Tu correo electrónico no está confirmado por {provider}.",
     },
     inApp: {

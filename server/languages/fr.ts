@@ -52,6 +52,7 @@ export const fr: Texts = {
       stale: "Elle a pris trop de temps.",
       takenIdentity:
         "Ce compte {provider} est déjà associé à un autre compte sur ce site. Pour ouvrir cet autre compte, déconnectez-vous, puis connectez-vous avec {provider}.",
+      unusable: "L’adresse e‑mail transmise par {provider} ne peut pas être utilisée ici.",
       unverified: "Votre adresse e‑mail n’est pas confirmée par {provider}.",
     },
     inApp: {

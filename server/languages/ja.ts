@@ -50,6 +50,7 @@ export const ja: Texts = {
       stale: "時間がかかりすぎました。",
       takenIdentity:
         "{provider}のそのアカウントは、すでにこのサイトの別のアカウントと連携しています。別のアカウントを開くには、ログアウトしてから{provider}でログインしてください。",
+      unusable: "{provider}から提供されたメールアドレスはここでは使用できません。",
       unverified: "メールアドレスが{provider}で確認されていません。",
     },
     inApp: {

@@ -148,6 +148,7 @@ describe("a notice", () => {
     ["noAnswer", `There was no answer from Google. ${again}`],
     [null, again],
     ["unverified", `Your email address is not confirmed by Google. ${create}`],
+    ["unusable", `The email address that Google sent cannot be used here. ${create}`],
     ["noEmail", `There was no email address in what Google sent. ${create}`],
     ["closed", "Accounts are for addresses of certain domains."],
     ["disconnected", `It is disconnected from your account. ${connect}`],

@@ -80,8 +80,9 @@ interface FoundAccount {
 async function accountByAddress(em: EntityManager, visitor: Visitor, profile: Profile): Promise<FoundAccount> {
   const identity = identityOf(profile);
   if (!profile.email?.trim()) throw new ExternalSignInError("no_email");
-  const email = statedAddress(profile);
-  if (email === null) throw new ExternalSignInError("no_verified_email");
+  if (!isAddressTrusted(profile)) throw new ExternalSignInError("no_verified_email");
+  const email = parseAsciiAddress(profile.email);
+  if (email === null) throw new ExternalSignInError("unusable_email");
   await lockIdentity(em, identity, email);
   const existing = await lockUser(em, { email });
   if (!existing) {
@@ -114,15 +115,15 @@ async function linkByAddress(em: EntityManager, user: User, visitor: Visitor, pr
 /** Tells the owner of a refusal, after its rollback: the account with the id, or else with the verified address. */
 async function recordRefusal({ userAgent }: Visitor, profile: Profile, detail: ExternalSignInFailure): Promise<void> {
   await unitOfWork(async (em) => {
-    const email = statedAddress(profile);
+    const email = isAddressTrusted(profile) ? parseAsciiAddress(profile.email ?? "") : null;
     const user = (await lockUserOf(em, identityOf(profile))) ?? (email === null ? null : await lockUser(em, { email }));
     if (user) await record(em, [user.id], { userAgent }, { type: "idp.failed", way: "provider", detail });
   });
 }
 
-/** The address, if the provider states that it is verified, or is always trusted. */
-const statedAddress = ({ email, emailVerified }: Profile): string | null =>
-  email !== null && (emailVerified || config().identityProvider?.trustEmail) ? parseAsciiAddress(email) : null;
+/** Whether the provider states that the address is verified, or is always trusted. */
+const isAddressTrusted = ({ emailVerified }: Profile): boolean =>
+  emailVerified || config().identityProvider?.trustEmail === true;
 
 /** The `error` of an authorization response, as it is logged: an attacker may have chosen its text. */
 export const refusalReason = (error: string | null): ExternalSignInFailure =>
