@@ -12,7 +12,7 @@ export function costOf(kind: string): number {
   const value = (name: string) => parameterOf(kind, name);
   if (kind.startsWith("$2b")) return 2 ** Number(kind.slice(4)) * 0.06;
   if (kind.startsWith("$scrypt")) return 2 ** value("ln") * value("r") * value("p") * 0.00043;
-  if (kind.startsWith("$pbkdf2")) return value("i") * (kind.includes("sha512") ? 0.0009 : 0.00025);
+  if (kind.startsWith("$pbkdf2")) return value("i") * (digestOf(kind) === "sha512" ? 0.0009 : 0.00025);
   return value("m") * value("t") * 0.0004;
 }
 
@@ -27,7 +27,7 @@ export const withoutIterations = (kind: string): string => kind.split("i=", 1).j
 
 /** A random hash, which takes as long to verify as any other of its kind. */
 export function decoyOf(kind: string): string {
-  const length = kind.startsWith("$pbkdf2-sha512") ? 64 : 32;
+  const length = digestOf(kind) === "sha512" ? 64 : 32;
   if (!kind.startsWith("$2b")) return `${kind}$${randomText(16)}$${randomText(length)}`;
   const text = randomText(39).replaceAll("+", "."); // 128 and 184 bits are not multiples of 6: some letters are fixed
   return `${kind}$${text.slice(0, 21)}O${text.slice(21, 51)}O`;
@@ -62,11 +62,10 @@ async function matchesTyped(hash: string, typed: string): Promise<boolean> {
 
 /** RFC 8018. Django takes the text of the salt. */
 async function matchesPbkdf2(hash: string, kind: string, typed: string): Promise<boolean> {
-  const digest = kind.startsWith("$pbkdf2-sha512") ? "sha512" : "sha256";
   const iterations = parameterOf(kind, "i");
   const [salt = "", output = ""] = hash.split("$").slice(-2);
   const [expected, saltBytes] = [bytesOf(output), hash.startsWith("$") ? bytesOf(salt) : salt];
-  const derived = await promisify(pbkdf2)(typed, saltBytes, iterations, expected.length, digest);
+  const derived = await promisify(pbkdf2)(typed, saltBytes, iterations, expected.length, digestOf(kind));
   return timingSafeEqual(derived, expected);
 }
 
@@ -80,6 +79,9 @@ async function matchesScrypt(hash: string, kind: string, typed: string): Promise
   const derived = await run(typed, isHex ? salt : bytesOf(salt), 64, { N, r, p, maxmem: 2 ** 29 });
   return timingSafeEqual(derived.subarray(0, expected.length), expected);
 }
+
+/** Of PBKDF2. */
+const digestOf = (kind: string) => (kind.startsWith("$pbkdf2-sha512") ? "sha512" : "sha256");
 
 /** A number of a kind: `m` of `m=19456,t=2,p=1`. `NaN` without it. */
 export const parameterOf = (kind: string, name: string): number =>
