@@ -66,6 +66,10 @@ export function Notice({ id, role, look, children }: NoticeProps) {
   );
 }
 
+/** @param notice what the query says, which may be anything */
+export const noticeText = (texts: Record<string, string | null>, notice: string | null): string | null =>
+  notice !== null && Object.hasOwn(texts, notice) ? (texts[notice] ?? null) : null;
+
 export function LeaveProvider({ providerLogout }: { providerLogout: string | null }) {
   const { t } = usePage();
   return providerLogout && <p className="aside">{<a href={providerLogout}>{t("login.leaveProvider")}</a>}</p>;

@@ -20,12 +20,12 @@ import {
   Person,
   SessionList,
 } from "~/components/account-details";
-import { Notice, Page } from "~/components/page";
+import { Notice, noticeText, Page } from "~/components/page";
 import { Questions, WaysIn } from "~/components/ways-in";
 import { Text, useTexts } from "~/document/page-context";
 import { titled } from "~/document/title";
 import { noticeCookie, noticeOnce } from "~/visitor/cookies";
-import { type AccountNoticeKey, noticeOf, noticeText } from "~/visitor/notices";
+import { type AccountNoticeKey, noticeOf } from "~/visitor/notices";
 import { accountLogin, allowLogOut, mustSignInAgain, requireUser } from "~/visitor/session";
 
 export { pageHeaders as headers } from "~/answers/responses";

@@ -26,7 +26,3 @@ export const loginWith = (notice: LoginNoticeKey) => `/login?notice=${notice}`;
 export const accountWith = (notice: AccountNoticeKey) => `/dashboard?notice=${notice}`;
 
 export const noticeOf = (request: Request): string | null => new URL(request.url).searchParams.get("notice");
-
-/** @param notice what the query says, which may be anything */
-export const noticeText = (texts: Record<string, string | null>, notice: string | null): string | null =>
-  notice !== null && Object.hasOwn(texts, notice) ? (texts[notice] ?? null) : null;
