@@ -110,6 +110,15 @@ describe("the events of a login", () => {
     const { cookie, userId } = await createAccount();
     await expectEvents(() => logOut(cookie), inRequest("session.ended", { userId, reason: "logout", count: 1 }));
   });
+
+  test("that is ended with the browser's other session of the user", async () => {
+    const { cookie, userId } = await createAccount();
+    const other = await latchkey.signedIn(userId);
+    await expectEvents(
+      () => logOut(`${cookie}; ${other}`),
+      inRequest("session.ended", { userId, reason: "logout", count: 2 }),
+    );
+  });
 });
 
 describe("the events of a password reset", () => {
