@@ -1,8 +1,8 @@
 import { pino } from "pino";
 import { ErrorWithReason } from "./errors";
 import type { LoggedEvent } from "./events/events";
-import { countEvent } from "./events/metrics";
 import { askingTerminal, context } from "./process/context";
+import { countEvent } from "./process/metrics";
 
 /** A command may have woken the worker, and its terminal must not see the lines of other accounts' jobs. */
 export const duringJob = <T>(jobId: string, work: () => T): T => context.run({ jobId }, work);

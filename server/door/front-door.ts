@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "../config";
-import { measureDuration, type RouteOf } from "../events/metrics";
 import { context, type RequestFacts } from "../process/context";
+import { measureDuration, type RouteOf } from "../process/metrics";
 import { loggedPath, replaceAccessLogTokens } from "./access-log";
 import { takeRequests } from "./connections";
 import { answerEndpoint, type Endpoint, type EndpointOf } from "./endpoint-answers";

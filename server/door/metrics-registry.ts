@@ -2,7 +2,7 @@ import cluster from "node:cluster";
 import { setTimeout } from "node:timers/promises";
 import type { Registry } from "prom-client";
 import { DatabaseUnavailable } from "../errors";
-import { openCounters, type Prometheus } from "../events/metrics";
+import { openCounters, type Prometheus } from "../process/metrics";
 
 export interface Readings {
   hashesWaiting(): number;

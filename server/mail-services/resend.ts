@@ -1,6 +1,6 @@
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import * as z from "zod";
-import { webhookSecret } from "../settings/formats";
+import { webhookSecret } from "../crypto/webhook-secret";
 import { type DeliveryFailure, headersIn, type MailService, sender } from "./service";
 
 /** `POST /emails`, https://resend.com/docs/api-reference/emails/send-email */

@@ -1,9 +1,9 @@
 import type { MailConfig } from "../config";
 import { MailRefused } from "../errors";
 import type { LoggedEvent } from "../events/events";
-import { countMail } from "../events/metrics";
 import { logEvent } from "../log";
 import type { Message } from "../mail-services/service";
+import { countMail } from "../process/metrics";
 import { requiredValue } from "../process/value";
 import { httpMailer } from "./http-mailer";
 import { logMailer } from "./log-mailer";

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { webhookSecret } from "../crypto/webhook-secret";
 import { type Language, languages } from "../languages/languages";
 import { mailDrivers, mailServices } from "../mail-services/services";
 import { databaseUrl, directUrl } from "./database-url";
@@ -246,7 +247,7 @@ export const settings = {
       requiredWith: ["WEBHOOK_SECRET", "WEBHOOK_SESSIONS=on"],
     },
     WEBHOOK_SECRET: {
-      format: formats.webhookSecret,
+      format: webhookSecret,
       help: "Signs them: `whsec_` and the base64 of 24 to 64 random bytes.",
       secret: true,
       requiredWith: ["WEBHOOK_URL"],

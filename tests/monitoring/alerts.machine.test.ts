@@ -8,7 +8,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { stringify } from "yaml";
 import { openMetrics, type Readings } from "#server/door/metrics-registry";
 import { DatabaseUnavailable } from "#server/errors";
-import { countEvent, measureDuration } from "#server/events/metrics";
+import { countEvent, measureDuration } from "#server/process/metrics";
 import { alerts } from "../support/alerts";
 
 // Prometheus evaluates each alert's expression over what Latchkey's metrics are before and after its cause.

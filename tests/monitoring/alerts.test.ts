@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import prometheus from "prom-client";
 import { describe, expect, test } from "vitest";
-import { openCounters } from "#server/events/metrics";
+import { openCounters } from "#server/process/metrics";
 import { alerts } from "../support/alerts";
 
 async function firstScrape(): Promise<Record<string, unknown>[]> {

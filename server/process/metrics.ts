@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Registry } from "prom-client";
-import { processValue } from "../process/value";
-import { type LoggedEvent, loggedEvents } from "./events";
-import { boundedReason } from "./sign-in-failures";
+import { type LoggedEvent, loggedEvents } from "../events/events";
+import { boundedReason } from "../events/sign-in-failures";
+import { processValue } from "./value";
 
 export type Prometheus = typeof import("prom-client");
 
