@@ -18,7 +18,8 @@ const layers = [
   "^server/door/",
   "^server/(calls|files)/",
   "^server/([^/]+\\.ts$|(process|visitor|events)/)",
-  "^server/(settings|mail-services)/",
+  "^server/settings/",
+  "^server/mail-services/",
   "^server/(crypto|origins)/",
   "^server/languages/",
 ];

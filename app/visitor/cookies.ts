@@ -13,9 +13,9 @@ export const sentPairs = (request: Request, pattern: RegExp) =>
 
 interface NoticeOnce {
   notice?: AccountNoticeKey | "session_ended";
-  /** Of a connection that failed. */
+  /** Why the provider could not be connected. */
   problem?: SignInProblem;
-  /** That was removed. */
+  /** The name of the passkey that was removed. */
   passkey?: string;
 }
 

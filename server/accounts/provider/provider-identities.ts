@@ -21,7 +21,7 @@ export function identityOf(profile: Profile): Identity {
   return { id: profile.id, issuer };
 }
 
-/** Whether the user has an id of the issuer, as `ofIssuer` says; by default of the configured one. */
+/** Whether the user has an id of the issuer, by default the configured one. For a missing issuer, see `ofIssuer`. */
 export function isLinked(user: Pick<User, "idpId" | "idpIssuer">, issuer = configuredIssuer()): boolean {
   return issuer !== null && user.idpId !== null && (user.idpIssuer ?? issuer) === issuer;
 }
@@ -74,7 +74,7 @@ const hasIdentity = ({ id, issuer }: Identity) => ({ idpId: id, ...ofIssuer(issu
 /** An id without an issuer, of an old release, counts for every issuer. */
 const ofIssuer = (issuer: string | null) => ({ $or: [{ idpIssuer: issuer }, { idpIssuer: null }] });
 
-/** The condition of `ofIssuer` in SQL. `issuer` is an expression. */
+/** The same condition in SQL. @param issuer a column or a placeholder */
 export const ofIssuerSql = (issuer: string) => `coalesce(idp_issuer, ${issuer}) = ${issuer}`;
 
 export function link(user: User, { id, issuer }: Identity, { name, pictureUrl, groups }: Profile): void {

@@ -33,12 +33,12 @@ export function announceEnds(em: EntityManager, reason: SessionEnd | "renewed", 
   if (!config().webhook?.sessions || !isTold(reason)) return;
   const live = byUser(ended.filter(({ isLive }) => isLive));
   if (live.size === 0) return;
+  const sidsOf = (userId: string) => (live.get(userId) ?? []).map(({ id }) => sidOf(id));
   beforeCommit(em, async () => {
     await em.flush(); // the webhook has the user after the change
     const ids = [...live.keys()];
     while (ids.length > 0) {
       const users = await em.find(User, { id: ids.splice(0, batch) }, { disableIdentityMap: true });
-      const sidsOf = (userId: string) => (live.get(userId) ?? []).map(({ id }) => sidOf(id));
       await announce(em, "session.ended", users, ({ id }) => ({ sids: sidsOf(id), reason }));
     }
   });
