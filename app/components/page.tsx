@@ -66,7 +66,7 @@ export function Notice({ id, role, look, children }: NoticeProps) {
   );
 }
 
-/** @param notice what the query says, which may be anything */
+/** @param notice of the query: it may be any text */
 export const noticeText = (texts: Record<string, string | null>, notice: string | null): string | null =>
   notice !== null && Object.hasOwn(texts, notice) ? (texts[notice] ?? null) : null;
 

@@ -73,7 +73,7 @@ export const noticeLanguage = ({ language }: User): Language =>
 /** The ways to sign in about which the account page asks. */
 async function questionedWays(em: EntityManager, user: User): Promise<QuestionedWays> {
   const where = { user: user.id, questionedAt: { $ne: null } };
-  const hasPasskeys = config().relyingPartyId !== null; // for a reset, the statement is 2 % of the CPU
+  const hasPasskeys = config().relyingPartyId !== null; // the statement takes 2 % of a reset's CPU
   const passkeys = hasPasskeys ? await em.find(Passkey, where, { fields: ["name", "rpId"] }) : [];
   const provider = isLinked(user) && user.idpQuestionedAt != null;
   return { passkeys: passkeys.filter(isUsable).map(({ name }) => name), provider };
